@@ -61,8 +61,9 @@ def saver() -> Iterator[OnceSqliteSaver]:
 
 
 def put(saver: OnceSqliteSaver, messages: list[Any]) -> None:
-    checkpoint = {**empty_checkpoint(), "channel_values": {"messages": messages}}
-    saver.put(HERE, checkpoint, {}, {})  # type: ignore[arg-type]
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"messages": messages}
+    saver.put(HERE, checkpoint, {}, {})
 
 
 def long(count: int) -> list[Any]:
@@ -125,7 +126,9 @@ def test_a_value_in_pieces_is_counted_and_adds_few_as_it_grows(
 def test_stored_bytes_are_what_the_database_holds(saver: OnceSqliteSaver) -> None:
     added = Added()
     put(saver, long(100))
-    saver.put_writes(saver.get_tuple(HERE).config, [("messages", long(3))], "task")  # type: ignore[union-attr]
+    saved = saver.get_tuple(HERE)
+    assert saved is not None
+    saver.put_writes(saved.config, [("messages", long(3))], "task")
     held = 0
     for table, column in (
         ("checkpoints", "checkpoint"),

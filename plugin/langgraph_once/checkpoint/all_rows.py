@@ -11,7 +11,7 @@ from langgraph_once.checkpoint.pieces.values import Cell, Values
 from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable, CheckpointRef
 from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = ["OWN", "STOCK_TAGS", "AllRows", "Inline"]
+__all__ = ["OWN", "STOCK_TAGS", "AllRows", "Inline", "at_places"]
 
 STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})
 """Of rows that upstream's serializer reads; "empty" is no value at all."""
@@ -34,6 +34,13 @@ class Inline(NamedTuple):
     """Versions of those that have no cell, by channel."""
     marks: set[str]
     """Those that are no values: they say that there is a snapshot."""
+
+
+def at_places(places: Sequence[CheckpointRef]) -> tuple[str, list[Any]]:
+    """A condition that a row is of one of these checkpoints, at least one, and what it takes."""
+    here = ", ".join(["(?, ?, ?)"] * len(places))
+    condition = f"(thread_id, checkpoint_ns, checkpoint_id) IN (VALUES {here})"
+    return condition, [part for place in places for part in place]
 
 
 class AllRows(ABC):
@@ -92,12 +99,11 @@ class AllRows(ABC):
         self, places: Sequence[CheckpointRef], *, locks: bool = False
     ) -> Program[list[tuple[CheckpointRef, dict[str, Any]]]]:
         """What rows have as metadata; if it `locks`, nobody may change them until the end."""
-        here = ", ".join(["(?, ?, ?)"] * len(places))
+        here, values = at_places(places)
         rows = yield Statement(
             f"SELECT thread_id, checkpoint_ns, checkpoint_id, {self.metadata_columns[0]} FROM "
-            f"checkpoints WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (VALUES {here})"
-            f"{self.row_lock if locks else ''}",
-            [part for place in places for part in place],
+            f"checkpoints WHERE {here}{self.row_lock if locks else ''}",
+            values,
         )
         return [(CheckpointRef(*row[:3]), self.read_metadata(row[3])) for row in rows]
 

@@ -19,13 +19,11 @@ def first_id_at(moment: datetime) -> str:
     return f"{ticks >> 28:08x}-{ticks >> 12 & 0xFFFF:04x}-6{ticks & 0xFFF:03x}"
 
 
-def moment_of(id_: str) -> datetime:
-    """When a checkpoint was made.
-
-    Raises:
-        ValueError: The id has no time in it.
-        OverflowError: Its time is in no calendar.
-    """
-    high, middle, low, *_ = id_.split("-")
-    ticks = (int(high, 16) << 28) + (int(middle, 16) << 12) + int(low[1:], 16)
-    return datetime.fromtimestamp((ticks - _UUID_EPOCH_TICKS) / _TICKS, UTC)
+def moment_of(id_: str) -> datetime | None:
+    """When a checkpoint was made; None if its id has no time in it, or one of no calendar."""
+    try:
+        high, middle, low, *_ = id_.split("-")
+        ticks = (int(high, 16) << 28) + (int(middle, 16) << 12) + int(low[1:], 16)
+        return datetime.fromtimestamp((ticks - _UUID_EPOCH_TICKS) / _TICKS, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME, TASKS
@@ -13,7 +13,7 @@ from langgraph.types import Send
 
 from langgraph_once.config_retention import ThreadStatus
 
-__all__ = ["Due", "due_in", "is_internal", "is_note", "status_of", "waiting_and_done"]
+__all__ = ["Due", "TaskStates", "due_in", "is_internal", "is_note", "status_of", "task_states"]
 
 _SENT = "pending_sends"
 _FAILED = ERROR.rstrip("_")
@@ -78,19 +78,36 @@ def due_in(checkpoint: Mapping[str, Any], writes: Iterable[tuple[str, str, Any]]
 def status_of(head: CheckpointTuple) -> ThreadStatus:
     """How a thread stands, as its newest checkpoint and the writes on that say."""
     writes = head.pending_writes or ()
-    waiting, done = waiting_and_done(writes)
-    if waiting:
+    tasks = task_states(writes)
+    if tasks.waiting:
         return "interrupted"
-    if any(channel == ERROR and task not in done for task, channel, _ in writes):
+    if tasks.failed:
         return "error"
     return "unfinished" if due_in(head.checkpoint, writes) else "idle"
 
 
-def waiting_and_done(writes: Iterable[tuple[str, str, Any]]) -> tuple[set[str], set[str]]:
-    """The tasks of a step that wait for an answer, and those that are done."""
-    writes = [each for each in writes if each[0] != _NO_TASK]
-    done = {task for task, channel, _ in writes if not is_note(channel)}
-    return {task for task, channel, _ in writes if channel == INTERRUPT} - done, done
+class TaskStates(NamedTuple):
+    """The ids of the tasks of a step, by how they stand.
+
+    Attributes:
+        waiting: They wait for an answer.
+        done: They gave something.
+        failed: They failed, and did not succeed later.
+    """
+
+    waiting: set[str]
+    done: set[str]
+    failed: set[str]
+
+
+def task_states(writes: Iterable[tuple[str, str, Any]]) -> TaskStates:
+    """How the tasks of a step stand, as their writes say."""
+    writes = [*writes]
+    own = [each for each in writes if each[0] != _NO_TASK]
+    done = {task for task, channel, _ in own if not is_note(channel)}
+    waiting = {task for task, channel, _ in own if channel == INTERRUPT}
+    failed = {task for task, channel, _ in writes if channel == ERROR}
+    return TaskStates(waiting - done, done, failed - done)
 
 
 def is_note(channel: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -26,10 +25,8 @@ def stock_wrote(saver: OnceSaver) -> str | None:
         StorageError: It cannot be read, or not in the time that this may take.
     """
     id_ = saver.engine.run(_newest(saver.threads.tables), writes=False)
-    when = None
-    with contextlib.suppress(ValueError, OverflowError):  # an id without a time
-        when = id_ and moment_of(id_)
-    if not when:
+    when = moment_of(id_) if id_ else None
+    if when is None:
         return None
     return (
         f"LangGraph's saver, or ours before 0.3, stored a checkpoint at {when:%Y-%m-%d %X} UTC. "

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint
 
-from langgraph_once.checkpoint.all_rows import OWN, AllRows
+from langgraph_once.checkpoint.all_rows import OWN, AllRows, at_places
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.pieces.collect import Assembly
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
@@ -104,10 +104,8 @@ class Tables(AllRows):
         if not places:
             yield from ()
             return []
-        rows = ", ".join(["(?, ?, ?)"] * len(places))
-        where = f"WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (VALUES {rows})"
-        flat = [part for place in places for part in place]
-        return (yield from self.select(where, flat, len(places)))
+        here, values = at_places(places)
+        return (yield from self.select(f"WHERE {here}", values, len(places)))
 
     def candidates(
         self, query: Query, after: CheckpointRef | None, limit: int
@@ -170,13 +168,12 @@ class Tables(AllRows):
         found: list[Row] = []
         where, values = self.among(channels) if channels is not None else ("", [])
         for some in batches(places):
-            here = ", ".join(["(?, ?, ?)"] * len(some))
+            here, of_places = at_places(some)
             found += yield Statement(
                 f"SELECT thread_id, checkpoint_ns, checkpoint_id, {self.path_column}, task_id, "
-                f"idx, channel, type, {self.value_column} FROM {self.writes_table} WHERE "
-                f"(thread_id, checkpoint_ns, checkpoint_id) IN (VALUES {here})"
+                f"idx, channel, type, {self.value_column} FROM {self.writes_table} WHERE {here}"
                 f"{where and ' AND channel ' + where}",
-                [part for place in some for part in place] + values,
+                of_places + values,
             )
         return self.written(found)
 
@@ -210,12 +207,11 @@ class Tables(AllRows):
         """Of those of these checkpoints that have a parent, its id by theirs."""
         found: dict[str, str] = {}
         for some in batches(places):
-            here = ", ".join(["(?, ?, ?)"] * len(some))
+            here, values = at_places(some)
             rows = yield Statement(
-                "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints WHERE (thread_id, "
-                f"checkpoint_ns, checkpoint_id) IN (VALUES {here}) "
-                "AND parent_checkpoint_id IS NOT NULL",
-                [part for place in some for part in place],
+                "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints "
+                f"WHERE {here} AND parent_checkpoint_id IS NOT NULL",
+                values,
             )
             found.update((id_, parent) for id_, parent in rows)
         return found

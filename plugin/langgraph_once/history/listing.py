@@ -8,13 +8,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
 
+from langgraph_once.checkpoint.checkpoint_ids import moment_of
 from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.due import status_of
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.config_retention import ThreadStatus
 from langgraph_once.errors import SerdeError
-from langgraph_once.survey.sizes import moment, tables_in
+from langgraph_once.survey.sizes import tables_in
 from langgraph_once.survey.snapshot import Snapshot
 
 __all__ = ["ListedThread", "Status", "graph_of", "newest_threads"]
@@ -63,8 +64,8 @@ def newest_threads(snapshot: Snapshot, saver: OnceSaver, limit: int) -> list[Lis
     listed = []
     for thread_id, newest, count in rows:
         graph, status = _head(saver, str(thread_id))
-        size = _bytes(snapshot, thread_id)
-        listed.append(ListedThread(str(thread_id), graph, count, moment(str(newest)), status, size))
+        last, size = moment_of(str(newest)), _bytes(snapshot, thread_id)
+        listed.append(ListedThread(str(thread_id), graph, count, last, status, size))
     return listed
 
 

@@ -13,16 +13,15 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.base import Checkpoint, CheckpointTuple
-from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, TASKS, _DeltaSnapshot
+from langgraph.checkpoint.serde.types import INTERRUPT, TASKS, _DeltaSnapshot
 from langgraph.constants import START
 from langgraph.types import Send
 
 from langgraph_once.checkpoint.database import Statement
-from langgraph_once.checkpoint.due import is_note, status_of
+from langgraph_once.checkpoint.due import is_note, status_of, task_states
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.history.listing import Status, graph_of
-from langgraph_once.rehearse.heads import Head
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import NS_SEP
 from langgraph_once.survey.sizes import tables_in
@@ -223,7 +222,7 @@ def _node(saved: CheckpointTuple) -> CheckpointNode:
     outer = place.checkpoint_ns.rpartition(NS_SEP)[0]
     around = CheckpointRef(place.thread_id, outer, parents[outer]) if outer in parents else None
     writes = saved.pending_writes or ()
-    waiting, done = Head(place.thread_id, place.checkpoint_ns, saved).tasks()
+    tasks = task_states(writes)
     return CheckpointNode(
         place,
         CheckpointRef.of(saved.parent_config) if saved.parent_config else None,
@@ -232,8 +231,8 @@ def _node(saved: CheckpointTuple) -> CheckpointNode:
         str(metadata.get("source", "")),
         str(saved.checkpoint.get("ts", "")),
         interrupts=sum(channel == INTERRUPT for _, channel, _ in writes),
-        waiting=len(waiting),
-        failed=any(channel == ERROR and task not in done for task, channel, _ in writes),
+        waiting=len(tasks.waiting),
+        failed=bool(tasks.failed),
     )
 
 

@@ -44,7 +44,7 @@ class Explained:
         name: The id of a message; the keys of a state or an update.
         chars: How long its text is.
         operation: What was decided; None: nothing in it was for this reader.
-        values: The texts.
+        texts: What it says, piece by piece.
     """
 
     first: int
@@ -57,7 +57,7 @@ class Explained:
     chars: int
     outcome: Outcome
     operation: Operation | None
-    values: str
+    texts: list[str]
 
     def is_like(self, other: Explained) -> bool:
         """Whether they differ by their texts alone."""
@@ -82,7 +82,8 @@ def explained(
     for each in _explained([*recorded], config, reader):
         if last is not None and last.is_like(each):
             last.last, last.count = each.last, last.count + 1
-            last.chars, last.values = last.chars + each.chars, last.values + each.values
+            last.chars += each.chars
+            last.texts += each.texts
             continue
         if last is not None:
             yield last
@@ -143,7 +144,7 @@ def _told(line: int, part: Part, operation: Operation | None, *, is_sent: bool) 
     if part.mode == "messages":
         where = "/".join(filter(None, (where, str(part.meta.get("langgraph_node", "")))))
     return Explained(
-        line, line, 1, part.mode, where, kind, name, len(text), outcome, operation, text
+        line, line, 1, part.mode, where, kind, name, len(text), outcome, operation, [text]
     )
 
 

@@ -65,7 +65,7 @@ class Flow:
     def _tasks(self, head: Head, due: Due, state: StateSnapshot, add: Add) -> None:
         tasks = {task.id for task in state.tasks}
         names = {task.name for task in state.tasks}
-        asking, done = head.tasks()
+        asking, done, _ = head.tasks()
         lost = due.all - names - {START}
         # In the functional API, other tasks are called while one runs.
         known = asking | done if self._has_edges else asking if asking.isdisjoint(tasks) else set()

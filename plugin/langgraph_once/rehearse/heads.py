@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.checkpoint.base import CheckpointTuple
 
 from langgraph_once.checkpoint.database import Program, Row, Statement
-from langgraph_once.checkpoint.due import waiting_and_done
+from langgraph_once.checkpoint.due import TaskStates, task_states
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.stream.part.namespace import NS_SEP, node_names
@@ -40,9 +40,9 @@ class Head:
         """The nodes that lead to the graph it is of, from the outermost."""
         return node_names(self.checkpoint_ns.split(NS_SEP)) if self.checkpoint_ns else ()
 
-    def tasks(self) -> tuple[set[str], set[str]]:
-        """The tasks that wait for an answer, and those that are done."""
-        return waiting_and_done(self.saved.pending_writes or ())
+    def tasks(self) -> TaskStates:
+        """How the tasks of its step stand."""
+        return task_states(self.saved.pending_writes or ())
 
     def copy(self) -> CheckpointTuple:
         """What a graph may change: it brings old checkpoints into its own form."""

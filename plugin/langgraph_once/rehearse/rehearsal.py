@@ -71,7 +71,7 @@ class Rehearsal:
         """Whether subgraphs of the thread may be under way."""
         report, due = self.report, due_in(head.checkpoint, head.saved.pending_writes or ())
         add = partial(_add, report, head)
-        asking = bool(head.tasks()[0])
+        asking = bool(head.tasks().waiting)
         if head.checkpoint_ns:
             report.subgraphs += 1
         else:

@@ -10,12 +10,10 @@
 
 from langgraph_once.retention.decision import is_older, outgoing
 from langgraph_once.retention.prune import Pruned, Pruner, prune
-from langgraph_once.retention.row_sizes import POSTGRES, SQLITE, Table
+from langgraph_once.retention.row_sizes import Table, tables_named
 from langgraph_once.retention.weight import ThreadRows, Weight, read_rows, weigh
 
 __all__ = [
-    "POSTGRES",
-    "SQLITE",
     "Pruned",
     "Pruner",
     "Table",
@@ -25,5 +23,6 @@ __all__ = [
     "outgoing",
     "prune",
     "read_rows",
+    "tables_named",
     "weigh",
 ]

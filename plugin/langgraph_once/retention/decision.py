@@ -35,12 +35,8 @@ NOTHING: Final = Outgoing(False, {})
 
 def is_older(newest: str, age: timedelta | None, now: datetime) -> bool:
     """Whether a checkpoint was made before; not if its id does not tell when it was made."""
-    if age is None:
-        return False
-    try:
-        return moment_of(newest) < now - age
-    except (ValueError, OverflowError, OSError):
-        return False
+    made = moment_of(newest)
+    return age is not None and made is not None and made < now - age
 
 
 def may_lose(count: int, newest: str, rules: RetentionConfig, now: datetime) -> bool:

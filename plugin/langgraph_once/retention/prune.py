@@ -84,7 +84,7 @@ class Pruner:
             self._tables.leave_out_own()
 
     def threads(self) -> tuple[int, list[str]]:
-        """How many threads have checkpoints, and those of them that a rule may concern."""
+        """The number of threads with checkpoints, and the ids of those that a rule may affect."""
         found = self._engine.run(self._tables.newest_by_thread(), writes=False)
         rules, now = self._rules, self._now
         return len(found), [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Final, NamedTuple
 
 from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 from langgraph_once.checkpoint.tables import Tables
 
-__all__ = ["POSTGRES", "SQLITE", "Table", "tables_of"]
+__all__ = ["Table", "tables_named", "tables_of"]
 
 
 class Table(NamedTuple):
@@ -24,7 +25,7 @@ class Table(NamedTuple):
 
 
 _NONE: Final = "''"
-SQLITE: Final = (
+_SQLITE: Final = (
     Table(
         "checkpoints",
         "COALESCE(length(checkpoint), 0) + COALESCE(length(metadata), 0)",
@@ -34,22 +35,26 @@ SQLITE: Final = (
     Table("once_pieces", "length(data)", namespace=_NONE, newest=_NONE),
     Table("once_stream_states", "length(data)", "length(data)"),
 )
-"""Those of a database of SQLite, the first two of them upstream's."""
+"""The tables of a SQLite database; the first two are upstream's."""
 # Not `length`, which would decompress.
 _JSON: Final = "pg_column_size(checkpoint) + pg_column_size(metadata)"
 _BLOB: Final = "COALESCE(pg_column_size(blob), 0)"
-POSTGRES: Final = (
+_POSTGRES: Final = (
     Table("checkpoints", _JSON, _JSON),
     Table("checkpoint_writes", _BLOB),
     Table("checkpoint_blobs", _BLOB, newest=_NONE),
     Table("once_pieces", "pg_column_size(data)", namespace=_NONE, newest=_NONE),
     Table("once_stream_states", "pg_column_size(data)", "pg_column_size(data)"),
 )
-"""Those of a PostgreSQL, the first three of them upstream's."""
+"""The tables of a PostgreSQL database; the first three are upstream's."""
+
+
+def tables_named(names: Container[str], *, is_postgres: bool) -> list[Table]:
+    """The tables of threads that have one of these names."""
+    return [each for each in (_POSTGRES if is_postgres else _SQLITE) if each.name in names]
 
 
 def tables_of(tables: Tables) -> list[Table]:
-    """Those that statements are for; ours only where they are there."""
-    known = SQLITE if isinstance(tables, SqliteTables) else POSTGRES
+    """The tables that statements are for; ours only where they are there."""
     names = dict((*tables.columns, *tables.own))
-    return [table for table in known if table.name in names]
+    return tables_named(names, is_postgres=not isinstance(tables, SqliteTables))

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
+from langgraph_once.checkpoint.checkpoint_ids import moment_of
 from langgraph_once.retention import is_older
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.survey.estimate import Draws, Estimate, mean_total, share_of
@@ -20,7 +21,6 @@ from langgraph_once.survey.sizes import (
     Week,
     disk_bytes,
     free_bytes,
-    moment,
     rights,
     sizes,
 )
@@ -173,7 +173,7 @@ def _counted(snapshot: Snapshot, counted: Sizes, now: datetime) -> Survey:
         rows=dict(counted.rows),
         weeks=dict(sorted(counted.weeks.items())),
         largest=[
-            Thread(name, each.bytes, each.checkpoints, moment(each.newest))
+            Thread(name, each.bytes, each.checkpoints, moment_of(each.newest))
             for name, each in islice(by_size, _LARGEST)
         ],
         idle={days: _idle(threads.values(), timedelta(days), now) for days in IDLE_DAYS},

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from langgraph_once.checkpoint.checkpoint_ids import moment_of
 from langgraph_once.checkpoint.database import Statement
-from langgraph_once.retention import POSTGRES, SQLITE, Table
+from langgraph_once.retention import Table, tables_named
 from langgraph_once.survey.snapshot import Snapshot
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "Week",
     "disk_bytes",
     "free_bytes",
-    "moment",
     "rights",
     "sizes",
     "tables_in",
@@ -115,12 +114,8 @@ class Sizes:
 
 
 def tables_in(snapshot: Snapshot) -> list[Table]:
-    """Those that are there."""
-    return [
-        table
-        for table in (POSTGRES if snapshot.is_postgres else SQLITE)
-        if table.name in snapshot.names
-    ]
+    """The tables of threads that are there."""
+    return tables_named(snapshot.names, is_postgres=snapshot.is_postgres)
 
 
 def sizes(snapshot: Snapshot) -> Sizes:
@@ -202,17 +197,9 @@ def _orphan_writes(snapshot: Snapshot) -> tuple[int, int]:
     return count, size
 
 
-def moment(id_: str) -> datetime | None:
-    """When a checkpoint was made; None if its id does not tell."""
-    try:
-        return moment_of(id_)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
 @lru_cache(maxsize=8192)
 def _monday(bucket: str) -> str:
-    made = moment(bucket + _REST_OF_ID)
+    made = moment_of(bucket + _REST_OF_ID)
     if made is None:
         return ""
     year, week, _ = made.isocalendar()

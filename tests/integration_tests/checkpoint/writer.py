@@ -39,7 +39,9 @@ def main(url: str, name: str, waits_at: str = "", hours: str = "1") -> None:
         at: Any = {"configurable": {"thread_id": THREAD, "checkpoint_ns": name}}
         for step in range(1, 1000):
             checkpoint = empty_checkpoint()
-            made = moment_of(checkpoint["id"]) - timedelta(hours=int(hours))
+            made = moment_of(checkpoint["id"])
+            assert made is not None
+            made -= timedelta(hours=int(hours))
             checkpoint["id"] = f"{first_id_at(made)}{checkpoint['id'][18:]}"
             checkpoint["channel_values"] = {"lines": lines[:step]}
             version = f"{step:032}.0"

@@ -16,7 +16,7 @@ from langgraph_once.serde.layers.encryption import DAMAGED, HEAD_BYTES, NO_KEY, 
 __all__ = ["KeyUse", "key_use"]
 
 KeyUse: TypeAlias = Counter[tuple[str, str]]
-"""How many things need a key, by its id (`needed_key`) and by what they are."""
+"""The number of stored things, by the id of the key they need (`needed_key`) and by their kind."""
 
 _NAMES: Final = {"checkpoint": "values", "value": "values", "write": "writes"}
 

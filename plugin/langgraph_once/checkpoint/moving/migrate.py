@@ -41,6 +41,8 @@ __all__ = ["Migration", "Way", "entering", "leaving", "migrate", "reading", "rot
 # A server that still has one of our tables in use holds it for a statement, rarely for more.
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
+_EMPTY: Final = frozenset({"empty"})
+_UNSEALED: Final = PLAIN_TAGS | _EMPTY
 _OPAQUE: Final = Opaque.__module__.encode()
 
 
@@ -52,14 +54,14 @@ class Way(NamedTuple):
     is_leaving: bool = False
     """Whether upstream's serializer is to read them."""
     is_rotating: bool = False
-    """Whether only what is encrypted is rewritten, and only for its key."""
+    """Whether only encrypted rows are rewritten, and of these only those under an older key."""
 
     @property
     def passed(self) -> Container[str]:
         """The tags of rows that are as they should be, whatever is in them."""
         if self.is_leaving:
             return STOCK_TAGS
-        return PLAIN_TAGS | {"empty"} if self.is_rotating else {"empty"}
+        return _UNSEALED if self.is_rotating else _EMPTY
 
     def rewritten(self, read: ReadCell, cuts: list[CutValue]) -> Cell | None:
         """The cell to be stored in place of one; None if that is as it should be."""

@@ -61,7 +61,7 @@ class PostgresEngine(Engine):
         schema: Where the tables are; where connections look if None.
         statement_timeout_s: After how long the server gives up; as it is set up if None.
         is_pooler: Whether a pooler gives each transaction another session.
-        makes_tables: Whether what is missing is made. If not, upstream's tables must be there.
+        makes_tables: Whether missing tables are made. If not, upstream's tables must exist.
     """
 
     def __init__(

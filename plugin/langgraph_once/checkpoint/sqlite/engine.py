@@ -43,7 +43,7 @@ class SqliteEngine(Engine):
     Args:
         conn: The connection, which other threads may use (`check_same_thread=False`).
         path: How the database is named in errors; as it is opened if None.
-        makes_tables: Whether what is missing is made. If not, upstream's tables must be there.
+        makes_tables: Whether missing tables are made. If not, upstream's tables must exist.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ def as_dict(found: Iterable[Explained], *, with_values: bool) -> dict[str, Any]:
             "chars": each.chars,
             "outcome": each.outcome,
             **_decision(each.operation),
-            **({"text": each.values} if with_values else {}),
+            **({"text": "".join(each.texts)} if with_values else {}),
         }
         for each in found
     ]
@@ -65,8 +65,8 @@ def lines(found: Iterable[Explained], *, with_values: bool) -> Iterator[str]:
             f"{place:9} {each.outcome:9} {printable(each.mode):8.8} {where:{_WHERE_CHARS}} "
             f"{_named(each.operation)}: {_of(each)}{chars}"
         )
-        if with_values and each.values:
-            yield f"{'':20}{printable(each.values, _TEXT_CHARS)}"
+        if with_values and each.chars:
+            yield f"{'':20}{printable(''.join(each.texts), _TEXT_CHARS)}"
 
 
 def _of(each: Explained) -> str:

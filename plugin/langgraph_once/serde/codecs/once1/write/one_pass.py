@@ -117,7 +117,7 @@ class OnePassWriter:
         self.pieces: list[bytes | memoryview] = []
         """Of the table."""
         self._indices: dict[int, int | None] = {}
-        """The entries, by the id of what they stand for; None while it is written."""
+        """The index of each entry, by the id of its object; None while the entry is written."""
 
     def packed(self, value: Any) -> bytes:
         """Return the blob.
