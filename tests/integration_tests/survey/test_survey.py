@@ -65,6 +65,10 @@ def is_within(estimate: Estimate, truth: Estimate) -> bool:
     return abs(estimate.value - truth.value) <= estimate.high - estimate.low
 
 
+def times(count: int, estimate: Estimate) -> Estimate:
+    return Estimate(*(count * each for each in estimate))
+
+
 def say(database: str, thread_id: str, text: str = "hello", *, left: int = 1) -> None:
     with stock(database) as saver:
         graph = agent().compile(checkpointer=saver)
@@ -125,10 +129,11 @@ def test_ten_thousand_threads_are_surveyed_in_a_minute(path: Path) -> None:
     found = surveyed(str(path))
     assert time.process_time() - began < 60
     assert (found.threads, found.is_exact) == (10_000, False)
-    assert found.after.value == pytest.approx(exact.after.value * 200, rel=0.15)
     assert found.after.relative_error < 0.15
+    # How many threads are read in half a minute depends on what else the machine does.
+    assert is_within(found.after, times(200, exact.after))
     for count, each in exact.kept.items():
-        assert found.kept[count].value == pytest.approx(each.value * 200, rel=0.15)
+        assert is_within(found.kept[count], times(200, each))
 
 
 def test_a_rule_frees_what_is_said(here: str) -> None:
