@@ -108,9 +108,9 @@ def _rows(product: str, database: str) -> Iterator[str]:
 def _said(printed: str) -> str:
     if not printed.startswith(("{", "[")):
         return printed.splitlines()[0]
-    found: Any
-    match json.loads(printed):
-        case {"stored_once": {"low": low, "high": high}, "bytes": size, **found}:
+    found: Any = json.loads(printed)
+    match found:
+        case {"stored_once": {"low": low, "high": high}, "bytes": size}:
             return (
                 f"{found['checkpoints']:,} checkpoints, {found['bytes_on_disk'] / 1e9:.1f} GB on "
                 f"disk; of {size / 1e6:,.0f} MB of values {low / 1e6:,.0f} to {high / 1e6:,.0f} MB "
@@ -118,7 +118,7 @@ def _said(printed: str) -> str:
             )
         case {"under_way": under_way, "findings": findings}:
             return f"{under_way:,} threads under way, {len(findings)} findings"
-        case {"deleted_threads": deleted, "shortened_threads": shortened, **found}:
+        case {"deleted_threads": deleted, "shortened_threads": shortened}:
             freed = found["before"]["bytes"] - found["after"]["bytes"]
             return f"{deleted:,} threads deleted, {shortened:,} shortened: {freed / 1e9:.1f} GB"
         case {"keys": keys}:
