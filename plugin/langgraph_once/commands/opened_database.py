@@ -13,7 +13,7 @@ from typing import NamedTuple
 import click
 from rich.console import Console
 from rich.progress import Progress as Bar
-from rich.progress import TextColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
 from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
 from langgraph_once.checkpoint.moving.cells import Progress
@@ -77,7 +77,7 @@ def must_exist(url: str) -> None:
 def progress_bar() -> Iterator[Progress]:
     """Yield what is told how many threads of how many are done; it shows them on stderr."""
     if sys.stderr.isatty():
-        columns = (*Bar.get_default_columns()[:-1], TextColumn("{task.completed}/{task.total}"))
+        columns = (*Bar.get_default_columns()[:-1], MofNCompleteColumn())
         with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
             task = bar.add_task("threads", total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
