@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import click
 from rich.console import Console
-from rich.progress import Progress as Bar
 from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
 from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
 from langgraph_once.checkpoint.moving.cells import Progress
