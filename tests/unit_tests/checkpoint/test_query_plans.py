@@ -1,0 +1,90 @@
+"""No statement about a thread looks through the threads of all others."""
+
+import importlib
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.types import Command
+
+from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
+from langgraph_once.checkpoint.moving.key_use import key_use
+from langgraph_once.checkpoint.moving.migrate import entering, migrate
+from langgraph_once.checkpoint.moving.verify import verify
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.config import RetentionConfig
+from langgraph_once.retention import prune
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.stream import StreamAddress
+from tests.integration_tests.survey.stock_threads import GRAPHS
+
+_EXPLAINED = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")
+_WHOLE = re.compile(r"SCAN (?!\d+ CONSTANT|CONSTANT|places|chain|json_each|pragma_|sqlite_)")
+
+
+def live(saver: OnceSaver, kind: str) -> None:
+    """Do with a thread what an agent and its server may do."""
+    graph = GRAPHS[kind][0]().compile(checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": kind}}
+    if "__interrupt__" in graph.invoke({"messages": [("human", "hello")], "left": 2}, config):
+        graph.invoke(Command(resume="yes"), config)
+    history = [*graph.get_state_history(config)]
+    graph.get_state(config, subgraphs=True)
+    graph.invoke(None, graph.update_state(history[-2].config, {"left": 1}))
+    found = [*saver.list(config, limit=3, before=history[0].config, filter={"source": "loop"})]
+    address = StreamAddress(kind, "", found[0].config["configurable"]["checkpoint_id"])
+    saver.save_stream_state(address, b"state")
+    saver.load_stream_state(address)
+    saver.copy_thread(kind, f"{kind}-copy")
+    saver.prune([f"{kind}-copy"], strategy="keep_latest")
+    saver.delete_thread(f"{kind}-copy")
+
+
+def operate(saver: OnceSaver) -> None:
+    """Do with all threads what an operator may do."""
+    migrate(saver, entering(OnceSerializer()))
+    key_use(saver)
+    verify(saver, OnceSerializer())
+    rules = RetentionConfig(keep_last=2, status=("idle",), metadata={"source": "loop"})
+    prune(saver, rules, is_dry=True)
+    prune(saver, rules)
+
+
+def scans(conn: Any) -> dict[str, int]:
+    """How many times each table was looked through."""
+    conn.execute("SELECT pg_stat_force_next_flush()")
+    counts = "SELECT relname, seq_scan FROM pg_stat_user_tables"
+    return dict(conn.execute(f"{counts} WHERE schemaname = current_schema").fetchall())
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_in_sqlite_a_thread_is_found_by_an_index(path: Path, kind: str) -> None:
+    asked: dict[str, None] = {}
+    conn = sqlite3.connect(path, check_same_thread=False)
+    saver = OnceSqliteSaver(conn)
+    saver.setup()
+    conn.set_trace_callback(lambda sql: asked.setdefault(sql.strip()))
+    live(saver, kind)
+    operate(saver)
+    conn.set_trace_callback(None)
+    of_thread = [sql for sql in asked if f"'{kind}" in sql and sql.startswith(_EXPLAINED)]
+    assert len(of_thread) > 50
+    for sql in of_thread:
+        for *_, step in conn.execute(f"EXPLAIN QUERY PLAN {sql}"):
+            assert not _WHOLE.match(step), sql
+    saver.close()
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_in_postgres_a_thread_is_found_by_an_index(database: str, kind: str) -> None:
+    psycopg = importlib.import_module("psycopg")
+    with psycopg.connect(database, autocommit=True) as conn:
+        saver = OncePostgresSaver(conn)
+        saver.setup()
+        before = scans(conn)  # to make an index, its table is scanned
+        # What is small is scanned in any case: this way only what has no other way.
+        conn.execute("SET enable_seqscan = off")
+        live(saver, kind)
+        assert scans(conn) == before
