@@ -42,8 +42,7 @@ def at_places(places: Sequence[CheckpointRef]) -> tuple[str, list[Any]]:
     # SQLite 3.40 scans the whole table for `IN (VALUES …)` with several rows; it seeks those of a
     # subquery in the index (`EXPLAIN QUERY PLAN`; `test_query_plans` holds all statements to it).
     condition = (
-        "(thread_id, checkpoint_ns, checkpoint_id) "
-        f"IN (SELECT * FROM (VALUES {here}) AS places)"
+        f"(thread_id, checkpoint_ns, checkpoint_id) IN (SELECT * FROM (VALUES {here}) AS places)"
     )
     return condition, [part for place in places for part in place]
 

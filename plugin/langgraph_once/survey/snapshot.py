@@ -6,7 +6,6 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
@@ -19,8 +18,7 @@ from langgraph_once.checkpoint.database import (
     drive,
 )
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.sqlite.failures import failed
-from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, read_only, text
+from langgraph_once.checkpoint.sqlite.file import connect_to_read, not_opened
 from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.serde import OnceSerializer
@@ -104,7 +102,8 @@ def open_snapshot(database: str, *, schema: str | None = None) -> Iterator[Snaps
 
     Raises:
         ConfigError: A URL of another database.
-        StorageError: It is not there, or cannot be read.
+        StorageError: It is not there, or cannot be read. On leaving: nobody had the file of SQLite
+            open at first, and then someone wrote to it.
     """
     opened = _postgres(database, schema) if is_postgres(database) else _sqlite(database)
     with opened as snapshot:
@@ -115,9 +114,6 @@ def open_snapshot(database: str, *, schema: str | None = None) -> Iterator[Snaps
 @contextmanager
 def _sqlite(database: str) -> Iterator[Snapshot]:
     path = sqlite_path(database)
-    file = Path(path).expanduser().absolute()
-    if not file.is_file():
-        raise failed(path, "read", "there is no such file")
 
     @contextmanager
     def tells() -> Iterator[None]:
@@ -126,12 +122,8 @@ def _sqlite(database: str) -> Iterator[Snapshot]:
         except sqlite3.Error as error:
             raise not_opened(path, error) from error
 
-    with tells():
-        conn = sqlite3.connect(
-            read_only(file), uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
-        )
-    with contextlib.closing(conn):
-        conn.text_factory = text
+    with contextlib.closing(connect_to_read(path)) as conn:
+        conn.isolation_level = None
         with tells():
             conn.execute("BEGIN")
 

@@ -16,16 +16,18 @@ __all__ = [
     "ask_sqlite",
     "check_sqlite_path",
     "claim_sqlite",
+    "connect_to_read",
     "not_opened",
     "prepare",
-    "read_only",
-    "text",
 ]
 
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another one; each holds the database for milliseconds."""
 
 _IN_MEMORY = ":memory:"
+_WAL_AT = 19
+"""The byte of the head that says how a database is read: https://sqlite.org/fileformat.html."""
+_WAL = b"\x02"
 
 # Rolled back: it proves that the file and the journal beside it can be written, which opening
 # alone does not.
@@ -116,15 +118,64 @@ def prepare(path: str | os.PathLike[str]) -> str:
             return str(file)
 
 
-def read_only(file: Path) -> str:
-    """The address under which SQLite opens a file and leaves it as it is."""
-    # Of a database in WAL mode that nobody has open, SQLite would make the two files beside it to
-    # read it, and leave them there, as those of whoever ran this. Where they are, it only reads.
-    in_use = file.with_name(f"{file.name}-wal").exists()
-    return f"{file.as_uri()}?mode=ro{'' if in_use else '&immutable=1'}"
+def connect_to_read(path: str | os.PathLike[str]) -> sqlite3.Connection:
+    """Connect to a database that is left as it is; others may write.
+
+    Raises:
+        StorageError: There is no such file, or it cannot be opened. On closing: it was written to
+            in a way that this connection could not see.
+    """
+    file = Path(path).expanduser().absolute()
+    if not file.is_file():
+        raise failed(path, "read", "there is no such file")
+    try:
+        conn = _ReadWithoutLocks(file) if _is_idle_wal(file) else _read_only(file)
+    except (OSError, sqlite3.Error) as error:
+        raise not_opened(path, error) from error
+    conn.text_factory = _text
+    return conn
 
 
-def text(data: bytes) -> str:
+def _is_idle_wal(file: Path) -> bool:
+    """Whether a database is in WAL mode, and nobody has it open.
+
+    SQLite would make the two files beside it to read it, and leave them there, as those of whoever
+    ran this. Where they are, it only reads.
+    """
+    try:
+        with file.open("rb") as opened:
+            head = opened.read(_WAL_AT + 1)
+    except OSError:  # SQLite will say why
+        return False
+    return head[_WAL_AT:] == _WAL and not file.with_name(f"{file.name}-wal").exists()
+
+
+def _read_only(file: Path) -> sqlite3.Connection:
+    address = f"{file.as_uri()}?mode=ro"
+    return sqlite3.connect(address, BUSY_TIMEOUT_S, check_same_thread=False, uri=True)
+
+
+class _ReadWithoutLocks(sqlite3.Connection):
+    """A database that nobody had open. Whoever writes to it meanwhile is noticed at the end."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._before = file, _written(file)
+        super().__init__(f"{file.as_uri()}?mode=ro&immutable=1", check_same_thread=False, uri=True)
+
+    def close(self) -> None:
+        super().close()
+        if _written(self._file) != self._before:
+            why = "it was written to meanwhile, so what was read may be wrong; run this again"
+            raise failed(self._file, "read", why)
+
+
+def _written(file: Path) -> tuple[int, int]:
+    """What differs once a file was written to. In WAL mode it is not by each write."""
+    found = file.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+def _text(data: bytes) -> str:
     """Text that may be damaged."""
     return data.decode(errors="replace")
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from pathlib import Path
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.sqlite.engine import SqliteEngine
-from langgraph_once.checkpoint.sqlite.failures import failed
 from langgraph_once.checkpoint.sqlite.file import (
     BUSY_TIMEOUT_S,
+    connect_to_read,
     not_opened,
     prepare,
-    read_only,
-    text,
 )
 from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 
@@ -116,20 +113,11 @@ def open_sqlite_to_read(
         serde: Reads what is stored.
 
     Raises:
-        StorageError: On entering: there is no such file, or it cannot be read.
+        StorageError: On entering: there is no such file, or it cannot be read. On leaving: nobody
+            had it open at first, and then someone wrote to it.
     """
 
     def opened() -> OnceSqliteSaver:
-        file = Path(path).expanduser().absolute()
-        if not file.is_file():
-            raise failed(path, "read", "there is no such file")
-        try:
-            conn = sqlite3.connect(
-                read_only(file), uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
-            )
-        except (OSError, sqlite3.Error) as error:
-            raise not_opened(path, error) from error
-        conn.text_factory = text
-        return OnceSqliteSaver(conn, serde=serde, path=path)
+        return OnceSqliteSaver(connect_to_read(path), serde=serde, path=path)
 
     return Opening(opened, sets_up=False)
