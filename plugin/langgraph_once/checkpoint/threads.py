@@ -19,7 +19,7 @@ from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
 from langgraph_once.checkpoint.found import FoundCheckpoints, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened
-from langgraph_once.checkpoint.pieces.collect import Missing
+from langgraph_once.checkpoint.pieces.collect import Cell, Missing
 from langgraph_once.checkpoint.pieces.cut import Piece
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pruning import keep_last, sweep
@@ -132,15 +132,15 @@ class Threads:
         versions: Mapping[str, Any],
     ) -> Program[None]:
         """Store a checkpoint."""
-        place = CheckpointRef.of(config)._replace(checkpoint_id=checkpoint["id"])
+        thread_id, checkpoint_ns, parent_id = CheckpointRef.of(config)
+        place = CheckpointRef(thread_id, checkpoint_ns, checkpoint["id"])
         cuts: list[CutValue] = []
         known = get_checkpoint_metadata(config, metadata)
-        parent_id = CheckpointRef.of(config).checkpoint_id
         new = NewCheckpoint(place, parent_id, checkpoint, known, versions, run_id(config, known))
         began = perf_counter_ns()
         statements = self.tables.put(new, cuts)
         _count_write(began)
-        return self.store(place.thread_id, cuts, statements)
+        return self.store(thread_id, cuts, statements)
 
     def put_writes(
         self,
@@ -268,29 +268,42 @@ class Threads:
         return self.store(place.thread_id, cuts, [statement])
 
     def store(
-        self, thread_id: str, cuts: Sequence[CutValue], statements: Iterable[Statement]
+        self, thread_id: str, cuts: Sequence[CutValue], statements: Sequence[Statement]
     ) -> Program[None]:
         """Store the pieces of values that a thread lacks, then what refers to them."""
-        own = [*statements]
-        missing = Missing(cuts)
-        if missing.found or not cuts:  # what is not new is likely to be stored
-            new = self._add(thread_id, missing.found)
-            names = missing.named, missing.wanted
-            whole = self.tables.at_once(thread_id, [*new, *own], *names)
+        if cuts:
+            yield from self._store_cut(thread_id, Missing(cuts), statements)
+            return
+        whole = self.tables.at_once(thread_id, statements, set(), set())
+        if whole is None or not (yield whole):
+            yield from run_all([*self.tables.lock(thread_id, alone=False), *statements])
+
+    def _store_cut(
+        self, thread_id: str, missing: Missing, statements: Sequence[Statement]
+    ) -> Program[None]:
+        cells = self._cells(missing.found)
+        if cells:  # what is not new is likely to be stored
+            new = [self._add(thread_id, cells), *statements]
+            whole = self.tables.at_once(thread_id, new, missing.named, missing.wanted)
             if whole is not None and (yield whole):
                 return
         yield from run_all(self.tables.lock(thread_id, alone=False))
         missing.tell((yield from self.tables.known_pieces(thread_id, missing.wanted)))
-        yield from run_all(self._add(thread_id, missing.found))
-        yield from run_all(own)
+        cells |= self._cells({name: missing.found[name] for name in missing.found.keys() - cells})
+        if cells:
+            yield self._add(thread_id, cells)
+        yield from run_all(statements)
 
-    def _add(self, thread_id: str, pieces: Mapping[bytes, Piece]) -> list[Statement]:
+    def _cells(self, pieces: Mapping[bytes, Piece]) -> dict[bytes, Cell]:
         began = perf_counter_ns()
-        # Sorted: two that store the same pieces in another order would wait for each other.
-        rows = [(name, self.values.piece(data)) for name, data in sorted(pieces.items())]
+        cells = {name: self.values.piece(data) for name, data in pieces.items()}
         took = perf_counter_ns() - began
         storage.encode_ns += took
-        return [self.tables.add_pieces(thread_id, rows)] if rows else []
+        return cells
+
+    def _add(self, thread_id: str, cells: Mapping[bytes, Cell]) -> Statement:
+        # Sorted: two that store the same pieces in another order would wait for each other.
+        return self.tables.add_pieces(thread_id, sorted(cells.items()))
 
 
 def _count_write(began: int) -> None:

@@ -87,7 +87,7 @@ class StorageCounts:
     writes: int = 0
     """Checkpoints, and the writes of tasks, that were encoded."""
     encode_ns: int = 0
-    """How long that took, without pieces; in nanoseconds."""
+    """How long that took, with what was cut of them; in nanoseconds."""
     encoded_bytes: int = 0
     """What the codec wrote: neither compressed nor in pieces."""
     stored_bytes: int = 0

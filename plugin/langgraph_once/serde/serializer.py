@@ -186,6 +186,8 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: The codec cannot write it.
         """
+        if obj is None:  # as channels are that only say that something happened
+            return _NULL
         try:
             found = self._quick[type(obj)](obj)
         except Exception:
@@ -200,7 +202,7 @@ class OnceSerializer(JsonPlusSerializer):
 
     def _encoded_with_care(self, obj: Any) -> tuple[Tag, bytes]:
         """Do what `encoded` does for any value, or report the exact error."""
-        if obj is None:  # as channels are that only say that something happened
+        if obj is None:
             return _NULL
         tag, data = self._writer.encode(obj)
         self._quick = self._writer.quick_encoders  # from the first value on there are some

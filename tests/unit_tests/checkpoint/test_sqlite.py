@@ -45,6 +45,25 @@ async def test_setup_from_many_tasks_at_once(path: Path, serde: SerializerProtoc
         await asyncio.gather(*(asyncio.to_thread(saver.setup) for _ in range(8)))
 
 
+async def test_a_step_of_a_short_thread_takes_two_transactions_that_read_nothing(
+    saver: OnceSqliteSaver,
+) -> None:
+    first = await saver.aput(root("one"), empty_checkpoint(), {"step": 1}, {})
+    traced: list[str] = []
+    saver.conn.set_trace_callback(traced.append)
+    await saver.aput_writes(first, [("messages", ["hello"]), ("branch:to:model", None)], "task")
+    checkpoint: Any = {**empty_checkpoint(), "channel_values": {"messages": ["hello"]}}
+    await saver.aput(first, checkpoint, {"step": 2}, {"messages": 1})
+    assert [each.split(" (")[0].strip() for each in traced] == [
+        "BEGIN IMMEDIATE",
+        *["INSERT INTO writes"] * 2,
+        "COMMIT",
+        "BEGIN IMMEDIATE",
+        "INSERT OR REPLACE INTO checkpoints",
+        "COMMIT",
+    ]
+
+
 @pytest.mark.parametrize("text", ["a\ud800b", "\udcff", "plain", "größer 🙂"])
 async def test_lone_surrogates_in_metadata_are_kept(saver: OnceSqliteSaver, text: str) -> None:
     first = await saver.aput(root("one"), empty_checkpoint(), {"step": 1}, {})

@@ -337,7 +337,7 @@ class _ThreadRewriter:
                 for name, data in cut.pieces.items():
                     self._dry_pieces[name] = len(self._way.target.piece(data).data)
         else:
-            yield from self._writer.store(self._id, cuts, statements)
+            yield from self._writer.store(self._id, cuts, [*statements])
 
 
 def _with(serde: OnceSerializer, **changes: Any) -> OnceSerializer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from itertools import islice
 from typing import Any, Final
 
 from langgraph_once.checkpoint.pieces.cut import Cutter
@@ -39,6 +40,7 @@ class Recent:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._cuts: OrderedDict[Any, tuple[PieceManifest, Cut]] = OrderedDict()
+        self._by_thread: dict[Any, dict[Any, Cut]] = {}
         self._by_levels: dict[Any, Cut] = {}
         self._met: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
@@ -68,12 +70,14 @@ class Recent:
             if len(self._met) > _MOST_MET:
                 self._met.popitem(last=False)
             if key in self._cuts:
-                self._forget(*self._cuts.pop(key))
+                self._forget(key, *self._cuts.pop(key))
             self._cuts[key] = manifest, cut
+            self._by_thread.setdefault(thread_id, {})[key] = cut
             self._by_levels[manifest.levels] = cut
             self._bytes += len(cut.data)
             while self._bytes > self._max_bytes:
-                self._forget(*self._cuts.popitem(last=False)[1])
+                oldest, found = self._cuts.popitem(last=False)
+                self._forget(oldest, *found)
 
     def whole(self, manifest: PieceManifest) -> bytes | None:
         """The bytes of a value, if they are remembered."""
@@ -92,10 +96,14 @@ class Recent:
             return found[1]
         part = data[middle : middle + _MIDDLE]
         with self._lock:
-            cuts = [cut for (of, _), (_, cut) in self._cuts.items() if of == key[0]]
-        return next((cut for cut in cuts[: -_LOOKED_AT - 1 : -1] if part in cut.data), None)
+            cuts = [*islice(reversed(self._by_thread.get(key[0], {}).values()), _LOOKED_AT)]
+        return next((cut for cut in cuts if part in cut.data), None)
 
-    def _forget(self, manifest: PieceManifest, cut: Cut) -> None:
+    def _forget(self, key: tuple[Any, bytes], manifest: PieceManifest, cut: Cut) -> None:
         self._bytes -= len(cut.data)
+        of_thread = self._by_thread[key[0]]
+        del of_thread[key]
+        if not of_thread:
+            del self._by_thread[key[0]]
         if self._by_levels.get(manifest.levels) is cut:  # and not that of a copy of the thread
             del self._by_levels[manifest.levels]

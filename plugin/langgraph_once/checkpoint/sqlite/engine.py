@@ -6,7 +6,6 @@ import contextlib
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import (
@@ -60,6 +59,7 @@ class SqliteEngine(Engine):
         self._lock = threading.RLock()
         self._makes_tables = makes_tables
         self._is_set_up = False
+        self._named_errors = _NamedErrors(self.name)
 
     def run(self, program: Program[T], *, writes: bool) -> T:
         """Run a program in one transaction, which an error undoes.
@@ -67,7 +67,7 @@ class SqliteEngine(Engine):
         Raises:
             StorageError: The database cannot do it.
         """
-        with self._lock, self._told():
+        with self._lock, self._named_errors:
             if not self._is_set_up:
                 self._set_up(writes=writes)
             running = RunningProgram(program)
@@ -88,7 +88,7 @@ class SqliteEngine(Engine):
 
     def set_up(self) -> None:
         """Make what is missing in the database; every program does this first."""
-        with self._lock, self._told():
+        with self._lock, self._named_errors:
             self._set_up(writes=True)
 
     def _set_up(self, *, writes: bool) -> None:
@@ -133,18 +133,24 @@ class SqliteEngine(Engine):
             return []
         return self.conn.execute(statement.sql, statement.values).fetchall()
 
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say which database it is, and what can be done."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            if not is_known(error):
-                raise
-            raise failed(self.name, "use", with_advice(error)) from error
-        except NewerSchemaError as error:
+
+class _NamedErrors:
+    """Says of an error of SQLite which database it is, and what can be done."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, sqlite3.Error) and is_known(error):
+            raise failed(self._name, "use", with_advice(error)) from error
+        if isinstance(error, NewerSchemaError):
             why = f"a newer langgraph-once made its tables ({error}); install that or a newer one"
-            raise failed(self.name, "use", why) from error
+            raise failed(self._name, "use", why) from error
 
 
 def _is_of_ours(error: sqlite3.Error) -> bool:

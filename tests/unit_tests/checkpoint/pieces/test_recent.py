@@ -152,6 +152,26 @@ def test_values_of_another_thread_that_begin_alike_are_another_one() -> None:
     assert CUTTER.named < 20
 
 
+def test_a_new_thread_is_not_compared_with_all_others() -> None:
+    compared = 0
+
+    class ThreadId(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+    recent = Recent(CUTTER)
+    for number in range(50):
+        recent.split(ThreadId(number), "once1", noise(20_000, number), lead_bytes=0)
+    compared = 0
+    recent.split(ThreadId("new"), "once1", noise(20_000, 50), lead_bytes=0)
+    assert compared < 5
+
+
 def test_a_copy_of_a_thread_that_is_forgotten_leaves_the_other() -> None:
     recent = Recent(CUTTER, max_bytes=150_000)
     recent.split("thread", "once1", noise(50_000), lead_bytes=3)
