@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import random
-import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_sqlite_saver
-from tests.forked import SCRIPT, Forked
+from tests.integration_tests.killed import kills, run
 from tests.unit_tests.checkpoint import whole_databases as whole
 
 COUNT = 16
 
 
+@pytest.mark.slow
 def test_a_migration_goes_on_after_each_kill(tmp_path: Path) -> None:
     path = tmp_path / "threads.sqlite"
     expected: dict[str, Any] = {}
@@ -30,23 +29,13 @@ def test_a_migration_goes_on_after_each_kill(tmp_path: Path) -> None:
                 checkpoint["channel_versions"] = {"channel": "1"}
                 metadata: Any = {"source": "loop", "step": step}
                 at = saver.put(at, checkpoint, metadata, {"channel": "1"})
-    env = {**os.environ, "ONCE_DATABASE_URL": str(path)}
-    dice = random.Random(7)
     mixed = 0
-    for _ in range(60):
-        with Forked("-c", SCRIPT, "migrate", "--to", "msgpack", cwd=tmp_path, env=env) as run:
-            before = count_done(path)
-            while run.returncode is None and count_done(path) <= before:
-                time.sleep(0.005)
-            time.sleep(dice.random() / 20)
-            run.kill()
-            ended = run.wait()
+    command = ("migrate", "--database", str(path), "--to", "msgpack")
+    for _ in kills(*command, cwd=tmp_path, done=lambda: count_done(path)):
         mixed += 0 < count_done(path) < COUNT * 10
         with open_sqlite_saver(path) as saver:
             assert {at: values(saver, at) for at in expected} == expected
-        if ended.returncode == 0:
-            break
-    assert ended.returncode == 0
+    run(*command, cwd=tmp_path)
     assert mixed >= 3
     with whole.stock(str(path)) as upstream:
         assert {at: values(upstream, at) for at in expected} == expected

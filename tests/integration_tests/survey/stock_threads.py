@@ -179,7 +179,10 @@ def copy(database: str, times: int) -> None:
     if is_postgres(database):
         conn = importlib.import_module("psycopg").connect(database, autocommit=True)
         tables = ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
-        names = "SELECT column_name FROM information_schema.columns WHERE table_name = '{}'"
+        names = (
+            "SELECT column_name FROM information_schema.columns "
+            "WHERE table_schema = current_schema() AND table_name = '{}'"
+        )
     else:
         conn = importlib.import_module("sqlite3").connect(database, isolation_level=None)
         conn.execute("PRAGMA journal_mode = OFF")  # or all would be written twice

@@ -194,6 +194,13 @@ def columns(database: str) -> Any:
     )
 
 
+def tables(database: str) -> list[str]:
+    """Those of threads that are there."""
+    names = {name for name, _ in columns(database)}
+    known = {"checkpoints", "writes", "checkpoint_writes", "checkpoint_blobs", *OURS}
+    return sorted(names & known)
+
+
 def tags(database: str) -> set[str]:
     """Of all values."""
     tables = ["checkpoint_blobs", "checkpoint_writes"]

@@ -75,8 +75,7 @@ def threads(database: str) -> list[str]:
 
 def rows(database: str) -> int:
     """All rows that threads have."""
-    names = {name for name, _ in whole.columns(database)}
-    tables = {"checkpoints", "writes", "checkpoint_writes", "checkpoint_blobs", *whole.OURS} & names
+    tables = whole.tables(database)
     return sum(ask(database, f"SELECT count(*) FROM {name}")[0][0] for name in tables)
 
 
