@@ -142,7 +142,7 @@ class Engine(ABC):
         call = partial(copy_context().run, function, *given)
         done = self._threads.submit(call)
         try:
-            return await asyncio.shield(asyncio.wrap_future(done))
+            return await asyncio.wrap_future(done)
         except asyncio.CancelledError:
             if not done.cancel():
                 await asyncio.wait([asyncio.wrap_future(done)])

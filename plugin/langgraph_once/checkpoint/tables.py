@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import Checkpoint
 
 from langgraph_once.checkpoint.all_rows import OWN, AllRows, at_places
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
-from langgraph_once.checkpoint.pieces.collect import Assembly
+from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, StoredWrite, bound
@@ -65,9 +65,9 @@ class Tables(AllRows):
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
 
     def at_once(
-        self, thread_id: str, statements: Sequence[Statement], named: set[bytes], stored: set[bytes]
+        self, thread_id: str, statements: Sequence[Statement], missing: Missing | None
     ) -> Statement | None:
-        """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
+        """Inserts, and the lock, as one to be tried: not if a piece that is wanted is missing."""
         return None
 
     def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:

@@ -274,7 +274,7 @@ class Threads:
         if cuts:
             yield from self._store_cut(thread_id, Missing(cuts), statements)
             return
-        whole = self.tables.at_once(thread_id, statements, set(), set())
+        whole = self.tables.at_once(thread_id, statements, None)
         if whole is None or not (yield whole):
             yield from run_all([*self.tables.lock(thread_id, alone=False), *statements])
 
@@ -284,7 +284,7 @@ class Threads:
         cells = self._cells(missing.found)
         if cells:  # what is not new is likely to be stored
             new = [self._add(thread_id, cells), *statements]
-            whole = self.tables.at_once(thread_id, new, missing.named, missing.wanted)
+            whole = self.tables.at_once(thread_id, new, missing)
             if whole is not None and (yield whole):
                 return
         yield from run_all(self.tables.lock(thread_id, alone=False))

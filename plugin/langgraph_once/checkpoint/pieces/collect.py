@@ -34,7 +34,6 @@ class Missing:
     Attributes:
         found: The pieces that the database lacks, by digest.
         wanted: Those that it may lack, and must be asked for.
-        named: Those of them that a manifest or a new group names.
     """
 
     def __init__(self, values: Iterable[CutValue]) -> None:
@@ -44,7 +43,10 @@ class Missing:
         self.found = {name: data for value in self._values for name, data in value.fresh.items()}
         names = {*chain.from_iterable(value.cut.names() for value in self._values)}
         self.wanted = names - self.found.keys()
-        self.named = {name for value in self._values for name in value.named()} - self.found.keys()
+
+    def named(self) -> set[bytes]:
+        """Those of `wanted` that a manifest or a new group names."""
+        return {name for value in self._values for name in value.named()} & self.wanted
 
     def tell(self, stored: Iterable[bytes]) -> None:
         """Take note of which of those wanted are stored: the others are lacking."""

@@ -13,6 +13,7 @@ from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.metadata import is_kept, opened, sealed
+from langgraph_once.checkpoint.pieces.collect import Missing
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell, Unpacked
@@ -176,9 +177,10 @@ class PostgresTables(PostgresMoves):
         yield Statement(sql, [thread_id], has_rows=False)
 
     def at_once(
-        self, thread_id: str, statements: Sequence[Statement], named: set[bytes], stored: set[bytes]
+        self, thread_id: str, statements: Sequence[Statement], missing: Missing | None
     ) -> Statement | None:
-        """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
+        """Inserts, and the lock, as one to be tried: not if a piece that is wanted is missing."""
+        named, stored = (missing.named(), missing.wanted) if missing else (set(), set())
         return at_once(thread_id, statements, named, stored)
 
     def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
