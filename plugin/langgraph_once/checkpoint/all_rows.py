@@ -78,9 +78,9 @@ class AllRows(ABC):
     def __init__(self, values: Values) -> None:
         self.values = values
 
-    def leave_out_own(self) -> None:
-        """Ask for upstream's tables alone: ours are not there."""
-        if self.own:
+    def leave_out_missing(self) -> Program[None]:
+        """Ask for upstream's tables alone, if ours are not there."""
+        if self.own and not (yield from self.has_own()):
             self.own, self.cell_tables = (), self.cell_tables[:-1]
 
     @abstractmethod

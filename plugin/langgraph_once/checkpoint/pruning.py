@@ -15,7 +15,7 @@ from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 
-__all__ = ["drop_all", "dropped_of", "keep_last", "settled_before", "sweep"]
+__all__ = ["CALL", "drop_all", "dropped_of", "keep_last", "settled_before", "sweep"]
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ _SETTLED: Final = timedelta(minutes=5)
 """A checkpoint that is not stored this long after it was made will not be."""
 _MOST_METADATA: Final = 200
 """Of how many checkpoints metadata are read at once."""
-_CALL: Final = ":"
+CALL: Final = ":"
 """Stands in the namespace of a subgraph's call; a subgraph that remembers its calls has none."""
 _FORKS: Final = frozenset({"update", "fork"})
 """Sources of checkpoints whose replay shows a subgraph as it was before their parent."""
@@ -62,7 +62,7 @@ def dropped_of(
     stored = yield from tables.ids(thread_id)
     root = CheckpointRef(thread_id, "")
     roots = yield from _kept(tables, root, stored.get("", []), count, before)
-    remembering = [ns for ns in stored if ns and _CALL not in ns]
+    remembering = [ns for ns in stored if ns and CALL not in ns]
     seen: set[str] = set()
     while remembering and (unseen := roots - seen):  # the parent of a fork may be one, too
         seen |= unseen
@@ -141,7 +141,7 @@ def _ended_calls(
     heads = [
         CheckpointRef(thread_id, checkpoint_ns, ids[0])
         for checkpoint_ns, ids in stored.items()
-        if _CALL in checkpoint_ns and (before is None or ids[0] < before)
+        if CALL in checkpoint_ns and (before is None or ids[0] < before)
     ]
     ended = set()
     for places in batches(heads, _MOST_METADATA):

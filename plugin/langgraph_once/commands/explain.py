@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from langgraph_once.commands.project_settings import config_option, load_if_there
+from langgraph_once.settings import load_graph_targets
 
 if TYPE_CHECKING:
     from langgraph_once.inspect.explanation import Reader
@@ -34,7 +35,8 @@ def explain_command(
     """Say of a recorded stream why each part was kept, cut or retracted.
 
     `watch --stock --record RUN.jsonl` records what LangGraph streams. Parts that are alike are one
-    line, with the lines of the recording that they are. No text is shown without --values.
+    line, with the lines of the recording that they are. No text is shown without --values. What
+    counts are the settings of the recorded graph in `langgraph.json`, and ONCE_DEDUP__….
 
     \b
     Examples:
@@ -43,11 +45,13 @@ def explain_command(
       langgraph-once explain run.jsonl --form stock --json
     """
     from langgraph_once.inspect.explanation import explained
-    from langgraph_once.inspect.recording import read_recording
+    from langgraph_once.inspect.recording import graph_of, read_recording
     from langgraph_once.inspect.terminal.explained import as_dict, lines, summary
 
-    settings, _ = load_if_there(config)
-    found = [*explained(read_recording(recording), settings.dedup, form)]
+    settings, manifest = load_if_there(config)
+    recorded = [*read_recording(recording)]
+    dedup = {each.graph_id: each.dedup for each in load_graph_targets(manifest)}
+    found = [*explained(recorded, dedup.get(graph_of(recorded) or "", settings.dedup), form)]
     if for_machines:
         click.echo(json.dumps(as_dict(found, with_values=with_values), indent=2))
         return

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from langgraph_once.remote.shapes.parts import as_local
 from langgraph_once.stream import Part, sdk_part
 from langgraph_once.stream.part.render import sdk_chunk
 
-__all__ = ["BEGINS", "FAILS", "RecordedPart", "Recorder", "read_recording"]
+__all__ = ["BEGINS", "FAILS", "RecordedPart", "Recorder", "graph_of", "read_recording"]
 
 BEGINS = "metadata"
 """The event that begins a run."""
@@ -55,6 +56,8 @@ class Recorder:
     def __init__(self, path: str) -> None:
         try:
             opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            if stat.S_ISREG(os.fstat(opened).st_mode):  # it may have been there, for others to read
+                Path(path).chmod(0o600)
         except OSError as error:
             raise ConfigError("--record", f"{path} cannot be written: {error.strerror}") from None
         self._file = os.fdopen(opened, "w", encoding="utf-8")
@@ -109,6 +112,12 @@ def read_recording(path: str) -> Iterator[RecordedPart]:
         except (ValueError, TypeError, KeyError, AttributeError, StreamError):
             problem = 'no event of a run, {"event": …, "data": …}; `watch --record` writes some'
             raise ConfigError(f"{path}, line {number}", problem) from None
+
+
+def graph_of(recorded: Iterable[RecordedPart]) -> str | None:
+    """The graph in `langgraph.json` that ran, as its messages say; None if no server ran it."""
+    named = (each.part.meta.get("graph_id") for each in recorded if each.part is not None)
+    return next((name for name in named if isinstance(name, str)), None)
 
 
 def _fields(plain: dict[str, Any]) -> tuple[str, Any, str | None]:

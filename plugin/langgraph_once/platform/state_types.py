@@ -1,7 +1,7 @@
 """The types in the states of the graphs that `langgraph.json` names.
 
 The server copies a graph before each run, and the copy forgets the types of its state
-(`Pregel.copy`, langgraph 1.2.22). So the serializer learns them from here.
+(`Pregel.copy`, langgraph 1.2.24). So the serializer learns them from here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-# Private upstream, langgraph 1.2.22: how `compile` finds the types under
+# Private upstream, langgraph 1.2.24: how `compile` finds the types under
 # LANGGRAPH_STRICT_MSGPACK. It can go when `Pregel.copy` keeps them.
 from langgraph._internal._serde import collect_allowlist_from_schemas
 from langgraph.graph import StateGraph

@@ -3,7 +3,7 @@
 A local subgraph shares its parent's streams through the config. Messages go to the handlers among
 the callbacks; everything else goes to the stream under `__pregel_stream`. Namespaces begin with
 the parent's task. An interrupt is raised; a resume is found in the config. Measured with
-langgraph 1.2.22; `test_node_keys` notices when a key changes.
+langgraph 1.2.24; `test_node_keys` notices when a key changes.
 """
 
 from __future__ import annotations

@@ -80,8 +80,7 @@ class Pruner:
         self._rules = rules
         self._now = now
         self._tables = saver.tables_with(saver.threads.values)
-        if not self._engine.run(self._tables.has_own(), writes=False):
-            self._tables.leave_out_own()
+        self._engine.run(self._tables.leave_out_missing(), writes=False)
 
     def threads(self) -> tuple[int, list[str]]:
         """The number of threads with checkpoints, and the ids of those that a rule may affect."""

@@ -2,7 +2,7 @@
 
 The server accepts only a `Pregel` and copies it for each run, so the wrapped graph is one:
 an instance of a subclass of the graph's own class, with its attributes (measured with
-langgraph 1.2.22 and langgraph-api 0.16.7).
+langgraph 1.2.24 and langgraph-api 0.16.7).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def copy(self, update: dict[str, Any] | None = None) -> Self:
         """A copy that deduplicates as this one does."""
         clone = super().copy(update)
-        for name, value in vars(self).items():  # upstream forgets what is no argument (1.2.22)
+        for name, value in vars(self).items():  # upstream forgets what is no argument (1.2.24)
             vars(clone).setdefault(name, value)
         return clone
 
@@ -346,7 +346,7 @@ def _source(graph: OnceStreams, asked: Collection[str]) -> Pregel[Any, Any, Any,
     """The graph to stream from.
 
     In v2 upstream makes an object of each state that it streams, and of the state of each
-    checkpoint, of the graphs inside by the class of this one (1.2.22). That costs time and may
+    checkpoint, of the graphs inside by the class of this one (1.2.24). That costs time and may
     fail, so it is left out where the reader gets none of them.
     """
     source = _twin(graph, graph.plain_class)

@@ -39,7 +39,7 @@ PLAIN_READER: Final = "plain"
 the two: `client.runs.stream(…, checkpoint={READER_KEY: PLAIN_READER})`. It holds in v1 and v2, for
 the outermost graph. A graph that hides messages does not obey: nobody is sent what it hides."""
 
-# Keys of `config["configurable"]`, private upstream (langgraph 1.2.22,
+# Keys of `config["configurable"]`, private upstream (langgraph 1.2.24,
 # langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
 TASK_ID_KEY = "__pregel_task_id"
 V3_KEY = "__pregel_stream_messages_v2"

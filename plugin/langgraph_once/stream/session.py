@@ -269,7 +269,7 @@ async def aopened(begin: Callable[[], Begun]) -> AsyncIterator[Opened]:
 def _copy_interrupts(found: CheckpointTuple | None) -> None:
     """Do what LangGraph does in mode `checkpoints` as it resumes; some values cannot be copied.
 
-    It makes dicts of the interrupts that a thread waits for (1.2.22, `map_debug_checkpoint`). Of a
+    It makes dicts of the interrupts that a thread waits for (1.2.24, `map_debug_checkpoint`). Of a
     `defaultdict`, before Python 3.12, that raises, and in no other mode.
     """
     for _, channel, value in (found.pending_writes if found is not None else None) or ():
@@ -288,7 +288,7 @@ def unread(run: Run) -> Iterator[Part]:
     put: Any = run.put
     if isinstance(put, functools.partial):  # in async runs it is called in the loop's own time
         put = put.args[0]
-    # Private upstream (langgraph 1.2.22, langgraph/_internal/_queue.py); the law with cuts
+    # Private upstream (langgraph 1.2.24, langgraph/_internal/_queue.py); the law with cuts
     # notices when it changes.
     sent = getattr(getattr(put, "__self__", None), "_queue", ())
     while sent:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from langgraph_once.checkpoint.checkpoint_ids import moment_of
 from langgraph_once.checkpoint.database import Statement
+from langgraph_once.checkpoint.pruning import CALL
 from langgraph_once.retention import Table, tables_named
 from langgraph_once.survey.snapshot import Snapshot
 
@@ -26,8 +27,6 @@ __all__ = [
     "tables_in",
 ]
 
-_CALL: Final = ":"
-"""Stands in the namespace of a subgraph's call; a subgraph that remembers its calls has none."""
 _BUCKET_CHARS: Final = 6
 """Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
 _REST_OF_ID: Final = "00-0000-6000"
@@ -85,7 +84,7 @@ class ThreadSize:
         """
         root = self.namespaces.get("", Namespace()).newest
         for name, each in self.namespaces.items():
-            if _CALL in name and (not root or each.newest < root):
+            if CALL in name and (not root or each.newest < root):
                 yield each
 
 

@@ -73,8 +73,7 @@ class Scale:
         self._snapshot = snapshot
         self._target = entering(serde, store_once=store_once).target
         self._source = Source(snapshot.saver(serde), Values(reading(serde)))
-        if not self._source.has_own:
-            self._source.tables.leave_out_own()
+        self._source.run(self._source.tables.leave_out_missing())
 
     def weigh(self, thread_id: str, size: ThreadSize) -> Measured:
         """Read a thread, and encode it anew.

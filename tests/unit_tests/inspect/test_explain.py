@@ -55,7 +55,7 @@ def retried() -> Any:
 def recorded(path: Path, graph: Any, *, runs: Iterable[Any] = (ASKED,)) -> list[Part]:
     """Record runs of one thread; the parts that were recorded."""
     recorder, read, parts = Recorder(str(path)), reader(MODES, subgraphs=True), []
-    config: Any = {"configurable": {"thread_id": "1"}}
+    config: Any = {"configurable": {"thread_id": "1"}, "metadata": {"graph_id": "agent"}}
     for number, asked in enumerate(runs):
         recorder.begin("1", str(number))
         for chunk in graph.stream(asked, config, stream_mode=MODES, subgraphs=True):
@@ -143,22 +143,32 @@ def test_at_the_end_of_a_run_that_failed_nothing_more_is_said(tmp_path: Path) ->
     assert [each.first for each in found] == [2, 3]
 
 
-def test_the_settings_of_the_project_count(tmp_path: Path) -> None:
+def test_the_settings_of_the_recorded_graph_count(tmp_path: Path) -> None:
+    def state_chars(**env: str) -> int:
+        found = json.loads(explain(str(path), "--json", cwd=tmp_path, **env).stdout)["parts"]
+        return sum(each["chars"] for each in found if each["mode"] in ("updates", "values"))
+
+    def write(name: str) -> None:
+        once = {"target": "a.b:c", "dedup": {"state": "new_messages"}}
+        graph = {"path": f"langgraph_once.platform.graphs:{name}", "once": once}
+        (tmp_path / "langgraph.json").write_text(json.dumps({"graphs": {name: graph}}))
+
     path = tmp_path / "run.jsonl"
     recorded(path, retried())
-    default, cut = (
-        json.loads(explain(str(path), "--json", cwd=tmp_path, **env).stdout)["parts"]
-        for env in ({}, {"ONCE_DEDUP__STATE": "new_messages"})
-    )
-    states = [
-        sum(each["chars"] for each in found if each["mode"] in ("updates", "values"))
-        for found in (default, cut)
-    ]
-    assert states[1] < states[0]
+    full = state_chars()
+    cut = state_chars(ONCE_DEDUP__STATE="new_messages")
+    assert cut < full
+    write("other")
+    assert state_chars() == full
+    write("agent")
+    assert state_chars() == cut
+    assert state_chars(ONCE_DEDUP__STATE="full") == full
 
 
 def test_a_recording_is_for_its_owner_and_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
+    path.write_text("what others could read")
+    path.chmod(0o644)
     recorder = Recorder(str(path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     recorder.begin("1", "1")

@@ -137,10 +137,11 @@ class SqliteTables(Tables):
         CellTable("ledger", "once_stream_states", ("checkpoint_ns", "checkpoint_id"), "data"),
     )
 
-    def leave_out_own(self) -> None:
-        """Ask for upstream's tables alone: ours are not there."""
-        super().leave_out_own()
-        self.path_column = "''"  # upstream has no such column
+    def leave_out_missing(self) -> Program[None]:
+        """Ask for upstream's tables alone, if ours are not there."""
+        yield from super().leave_out_missing()
+        if not self.own:
+            self.path_column = "''"  # upstream has no such column
 
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
         """A condition that a column has one of these values, and what it takes."""

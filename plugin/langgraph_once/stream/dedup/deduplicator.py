@@ -171,11 +171,11 @@ class Deduplicator:
     def named(self, part: Part) -> Iterator[Part]:
         """The messages that waited for an id that a state or an update shows, to be fed again.
 
-        Only of a delta channel an update shows it (langgraph 1.2.22, `ensure_message_ids`).
+        Only of a delta channel an update shows it (langgraph 1.2.24, `ensure_message_ids`).
 
         After an interrupt one more state of the root comes, with the writes of the tasks that are
         done. It names its messages for itself alone: the next stream applies those writes anew
-        (langgraph 1.2.22, `_suppress_interrupt` in langgraph/pregel/_loop.py).
+        (langgraph 1.2.24, `_suppress_interrupt` in langgraph/pregel/_loop.py).
         """
         waiting, is_values = self.ledger.pending_ids, part.mode == "values"
         self._is_interrupted |= is_values and not part.ns and has_interrupt(part)

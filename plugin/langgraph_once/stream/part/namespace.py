@@ -75,7 +75,7 @@ def task_order(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     """What orders the tasks of a step, by the metadata of what they say.
 
     A list keeps what the last task in this order wrote under an id, whoever is done last
-    (`task_path_str` and `apply_writes` in langgraph/pregel/_algo.py, langgraph 1.2.22).
+    (`task_path_str` and `apply_writes` in langgraph/pregel/_algo.py, langgraph 1.2.24).
     """
     path = metadata.get("langgraph_path") or ()
     return tuple(f"{part:010d}" if isinstance(part, int) else str(part) for part in path)

@@ -32,7 +32,7 @@ __all__ = [
 MAX_STARTED = 64
 
 PUSH = "__pregel_push"
-"""Private upstream (langgraph 1.2.22, langgraph/_internal/_constants.py); `test_upstream_keys`
+"""Private upstream (langgraph 1.2.24, langgraph/_internal/_constants.py); `test_upstream_keys`
 notices when it changes."""
 
 Meta: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
@@ -230,7 +230,7 @@ def first_message(response: LLMResult) -> BaseMessage | None:
 
 def is_sent(metadata: Mapping[str, Any]) -> bool:
     """Whether a task runs because of a `Send`; a task of the functional API is called instead."""
-    # langgraph 1.2.22, _algo.py: (PUSH, number of the `Send`); a call has its caller's path there.
+    # langgraph 1.2.24, _algo.py: (PUSH, number of the `Send`); a call has its caller's path there.
     path: Any = metadata.get("langgraph_path") or ()
     return len(path) > 1 and path[0] == PUSH and isinstance(path[1], int)
 

@@ -2,7 +2,7 @@
 
 `Pregel.stream` and `astream` look their handler classes up in the globals of
 `langgraph.pregel.main` when they run, and test with `isinstance` there too (measured with
-langgraph 1.2.22; `test_install` notices when this changes). What is put there makes our
+langgraph 1.2.24; `test_install` notices when this changes). What is put there makes our
 handler for a run of `once(graph)`, and upstream's own for every other, which therefore behaves
 as if this package was not installed. `langgraph.pregel._messages` stays as it is:
 `push_message` needs its class.

@@ -34,7 +34,7 @@ class ConcurrentWrites:
     """The tasks of one step that write messages of one id into one list, which keeps the last.
 
     The last is not who is done last: upstream applies what the tasks of a step wrote in the
-    order of their paths (langgraph 1.2.22, `apply_writes` in langgraph/pregel/_algo.py).
+    order of their paths (langgraph 1.2.24, `apply_writes` in langgraph/pregel/_algo.py).
     """
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ __all__ = ["PENDING", "Run"]
 
 PENDING: ContextVar[Run | None] = ContextVar("langgraph_once_run", default=None)
 
-# In langgraph 1.2.22 `add_messages` is a wrapper whose own name is `_add_messages`.
+# In langgraph 1.2.24 `add_messages` is a wrapper whose own name is `_add_messages`.
 REDUCER_NAMES = frozenset({"add_messages", "_add_messages", "_messages_delta_reducer"})
 
 Graph = Pregel[Any, Any, Any, Any]
@@ -108,7 +108,7 @@ class Run:
 def _kind_of(channel: object) -> KeyKind | None:
     if isinstance(channel, BinaryOperatorAggregate | DeltaChannel):
         reducer: Any = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
-        # `add_messages(format=…)` is a `partial` (langgraph 1.2.22, graph/message.py).
+        # `add_messages(format=…)` is a `partial` (langgraph 1.2.24, graph/message.py).
         reducer = getattr(reducer, "func", reducer)
         is_known = getattr(reducer, "__name__", "") in REDUCER_NAMES
         return "messages" if reducer is add_messages or is_known else None

@@ -1,6 +1,6 @@
 """v3: what a reader in this process is sent, or one over a network that announced itself.
 
-When a model raises, upstream leaves its message open (langgraph 1.2.22). The protocol's `error`
+When a model raises, upstream leaves its message open (langgraph 1.2.24). The protocol's `error`
 event would make every reader of its text raise, in a run that goes on. So where such a message is
 taken back it is finished first, and its `response_metadata` say that it is void. A message that was
 complete before its node failed has ended already; only the removal tells of it.

@@ -85,7 +85,7 @@ class OnceChannel(StreamTransformer):
         Others may come after this one, and each sees every event, also one that another has left
         out already. What the channel says of an event stands before it in the log, so that who
         reads both over a network knows that there is a channel; the numbers of the log go up.
-        Private upstream (langgraph 1.2.22); `test_transformer` notices a change.
+        Private upstream (langgraph 1.2.24); `test_transformer` notices a change.
         """
         messages = mux.transformer_by_key("messages")
         if isinstance(messages, MessagesTransformer):
