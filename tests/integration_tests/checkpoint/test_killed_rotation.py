@@ -26,6 +26,7 @@ OLD, NEW = FIRST | whole.KEYS, whole.NEW
 COPIES = 8
 LONG: Any = {**whole.ASKED, "text": "long " * 9000}
 """It is stored in pieces."""
+PLAIN = "WHERE thread_id IN ('plain', 'stock')"
 
 
 def opened(here: str, keys: Any) -> Any:
@@ -71,14 +72,6 @@ def dump(saver: Any, here: str, *thread_ids: str) -> dict[str, Any]:
     return found
 
 
-def plain_rows(here: str) -> dict[str, list[str]]:
-    of_them = "WHERE thread_id IN ('plain', 'stock')"
-    return {
-        table: sorted(map(repr, whole.ask(here, f"SELECT * FROM {table} {of_them}")))
-        for table in whole.tables(here)
-    }
-
-
 def count_done(here: str) -> int:
     """Writes under the newest key, whose name stands behind two bytes."""
     is_server = is_postgres(here)
@@ -92,7 +85,7 @@ def test_killed_twenty_times_while_servers_read_and_write_it_ends_the_same(
     here: str, tmp_path: Path
 ) -> None:
     fill(here)
-    plain = plain_rows(here)
+    plain = whole.rows(here, PLAIN)
     with opened(here, OLD) as saver:
         expected = dump(saver, here)
         needed = key_use(saver)
@@ -113,7 +106,7 @@ def test_killed_twenty_times_while_servers_read_and_write_it_ends_the_same(
     assert mixed >= KILLS / 2
     report = json.loads(run(*command, cwd=tmp_path, **env))
     assert [each["key"] for each in report["keys"] if each["may_go"]] == [*OLD]
-    assert plain_rows(here) == plain
+    assert whole.rows(here, PLAIN) == plain
     assert items(here, NEW) == [*"abcdef"]
     with opened(here, NEW) as saver:
         assert dump(saver, here) == expected

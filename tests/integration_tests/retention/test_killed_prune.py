@@ -18,14 +18,6 @@ from tests.unit_tests.retention.test_retention import DAY, put
 RULES = ("--older-than", "90d", "--keep-last", "3", "--status", "idle")
 
 
-def contents(here: str) -> dict[str, list[str]]:
-    """Every row, by table."""
-    return {
-        table: sorted(map(repr, whole.ask(here, f"SELECT * FROM {table}")))
-        for table in whole.tables(here)
-    }
-
-
 def count(here: str) -> int:
     return int(whole.ask(here, "SELECT count(*) FROM checkpoints")[0][0])
 
@@ -52,7 +44,7 @@ def test_killed_twenty_times_and_run_again_it_ends_the_same(
     for _ in kills(*command, cwd=tmp_path, done=lambda: -count(here)):
         pass
     run(*command, cwd=tmp_path)
-    left = contents(here)
+    left = whole.rows(here)
     if is_postgres(here):
         for table in whole.tables(here):
             whole.ask(here, f"DELETE FROM {table}")
@@ -60,5 +52,5 @@ def test_killed_twenty_times_and_run_again_it_ends_the_same(
     else:
         here = str(beside)
     run("prune", "--database", here, *RULES, cwd=tmp_path)
-    assert left == contents(here)
+    assert left == whole.rows(here)
     assert count(here) < sum(map(len, left.values()))

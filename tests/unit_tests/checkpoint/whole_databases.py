@@ -201,6 +201,14 @@ def tables(database: str) -> list[str]:
     return sorted(names & known)
 
 
+def rows(database: str, which: str = "") -> dict[str, list[str]]:
+    """Those of threads, or `which` of them as SQL says it, by table."""
+    return {
+        table: sorted(map(repr, ask(database, f"SELECT * FROM {table} {which}")))
+        for table in tables(database)
+    }
+
+
 def tags(database: str) -> set[str]:
     """Of all values."""
     tables = ["checkpoint_blobs", "checkpoint_writes"]
