@@ -98,7 +98,7 @@ def _rows(product: str, database: str) -> Iterator[str]:
     copy(database, THREADS // PLAYED)
     for command, keys in _STEPS:
         run = _run([*command, "--database", database], keys)
-        shown = " ".join(each for each in command if each not in ("--json", _GRAPH))
+        shown = " ".join(each for each in command if each not in ("--json", "--graph", _GRAPH))
         yield (
             f"| {product} | {shown} | {run.seconds:.0f} | {run.cpu_s:.0f} | {run.peak_mb:.0f} | "
             f"{_said(run.printed)} |"
