@@ -18,6 +18,7 @@ from langgraph_once.commands.opened_database import (
     progress_bar,
 )
 from langgraph_once.commands.project_settings import config_option
+from langgraph_once.survey import sized
 
 __all__ = ["migrate_command"]
 
@@ -78,8 +79,8 @@ def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: b
         done = migrate(saver, way, is_dry=dry_run, keeps_tables=keep_tables, progress=progress)
     verb = "would be rewritten" if dry_run else "rewritten"
     click.echo(
-        f"{done.threads} threads, {done.rows} rows {verb}: "
-        f"{done.bytes_before} bytes before, {done.bytes_after} after"
+        f"{done.threads:,} threads, {done.rows:,} rows {verb}: "
+        f"{sized(done.bytes_before)} before, {sized(done.bytes_after)} after"
     )
     if done.has_dropped:
         click.echo("our tables, indexes and columns are dropped")
