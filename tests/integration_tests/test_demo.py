@@ -31,6 +31,7 @@ def start_demo() -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_ours_has_each_thing_once_and_a_stock_client_has_not() -> None:
     demo = start_demo()
     printed, _ = demo.communicate(timeout=90)

@@ -99,6 +99,7 @@ def test_the_prediction_is_what_migrate_leaves(here: str, monkeypatch: pytest.Mo
     assert surveyed(here).disk == pytest.approx(before.disk_after, rel=0.15)
 
 
+@pytest.mark.slow
 def test_a_sample_says_what_all_threads_say(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with stock(here) as saver:
         fill(saver, 10, longest=6)
