@@ -21,6 +21,7 @@ def test_the_lock_pins_the_checker_and_names_no_registry() -> None:
     check_lock(SOURCES, "pyright")
 
 
+@pytest.mark.slow
 @NEEDS_NPM
 @pytest.mark.parametrize("room", ["events"])
 def test_all_public_types_are_known(room: str, tmp_path: Path) -> None:
