@@ -4,7 +4,7 @@
 
 makes the databases in a temporary folder (`THREADS`, `PLAYED` and `LONGEST` of the environment say
 how large), and runs the commands as their user does, one after another, each in a process of its
-own: what `survey` predicts before `migrate`, the one after it counts.
+own. The `survey` before `migrate` predicts what the `survey` after it counts.
 """
 
 from __future__ import annotations

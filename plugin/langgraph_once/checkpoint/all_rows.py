@@ -37,7 +37,7 @@ class Inline(NamedTuple):
 
 
 def at_places(places: Sequence[CheckpointRef]) -> tuple[str, list[Any]]:
-    """A condition that a row is of one of these checkpoints, at least one, and what it takes."""
+    """An SQL condition, with its parameters, that a row belongs to one of these checkpoints."""
     here = ", ".join(["(?, ?, ?)"] * len(places))
     # SQLite 3.40 scans the whole table for `IN (VALUES …)` with several rows; it seeks those of a
     # subquery in the index (`EXPLAIN QUERY PLAN`; `test_query_plans` holds all statements to it).

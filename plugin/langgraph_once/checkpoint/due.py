@@ -45,7 +45,7 @@ class Due:
 
 
 def due_in(checkpoint: Mapping[str, Any], writes: Iterable[tuple[str, str, Any]]) -> Due:
-    """Return what is due, as LangGraph 1.2.24 decides it in `prepare_next_tasks`.
+    """Return what is due by the rules of `prepare_next_tasks` (langgraph 1.2.24).
 
     Args:
         checkpoint: The checkpoint.

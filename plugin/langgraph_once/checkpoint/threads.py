@@ -282,7 +282,7 @@ class Threads:
         self, thread_id: str, missing: Missing, statements: Sequence[Statement]
     ) -> Program[None]:
         cells = self._cells(missing.found)
-        if cells:  # what is not new is likely to be stored
+        if cells:  # all other pieces are probably stored: one statement may do
             new = [self._add(thread_id, cells), *statements]
             whole = self.tables.at_once(thread_id, new, missing)
             if whole is not None and (yield whole):

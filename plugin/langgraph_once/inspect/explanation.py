@@ -44,7 +44,7 @@ class Explained:
         name: The id of a message; the keys of a state or an update.
         chars: How long its text is.
         operation: What was decided; None: nothing in it was for this reader.
-        texts: What it says, piece by piece.
+        texts: The texts of the parts, in their order.
     """
 
     first: int

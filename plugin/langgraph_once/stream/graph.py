@@ -126,7 +126,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def copy(self, update: dict[str, Any] | None = None) -> Self:
         """A copy that deduplicates as this one does."""
         clone = super().copy(update)
-        for name, value in vars(self).items():  # upstream forgets what is no argument (1.2.24)
+        for name, value in vars(self).items():  # 1.2.24 copies the arguments alone
             vars(clone).setdefault(name, value)
         return clone
 

@@ -195,14 +195,14 @@ def columns(database: str) -> Any:
 
 
 def tables(database: str) -> list[str]:
-    """Those of threads that are there."""
+    """The tables of threads that a database has."""
     names = {name for name, _ in columns(database)}
     known = {"checkpoints", "writes", "checkpoint_writes", "checkpoint_blobs", *OURS}
     return sorted(names & known)
 
 
 def rows(database: str, which: str = "") -> dict[str, list[str]]:
-    """Those of threads, or `which` of them as SQL says it, by table."""
+    """The rows of threads by table; `which` is a WHERE clause."""
     return {
         table: sorted(map(repr, ask(database, f"SELECT * FROM {table} {which}")))
         for table in tables(database)

@@ -45,7 +45,7 @@ class Missing:
         self.wanted = names - self.found.keys()
 
     def named(self) -> set[bytes]:
-        """Those of `wanted` that a manifest or a new group names."""
+        """The wanted pieces that a manifest or a new group names."""
         return {name for value in self._values for name in value.named()} & self.wanted
 
     def tell(self, stored: Iterable[bytes]) -> None:

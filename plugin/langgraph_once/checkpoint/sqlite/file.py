@@ -156,7 +156,7 @@ def _read_only(file: Path) -> sqlite3.Connection:
 
 
 class _ReadWithoutLocks(sqlite3.Connection):
-    """A database that nobody had open. Whoever writes to it meanwhile is noticed at the end."""
+    """Reads a database that nobody had open; `close` raises if someone wrote to it meanwhile."""
 
     def __init__(self, file: Path) -> None:
         self._file, self._before = file, _written(file)
@@ -170,7 +170,7 @@ class _ReadWithoutLocks(sqlite3.Connection):
 
 
 def _written(file: Path) -> tuple[int, int]:
-    """What differs once a file was written to. In WAL mode it is not by each write."""
+    """The time and size of a file: a write changes them, in WAL mode only later (a checkpoint)."""
     found = file.stat()
     return found.st_mtime_ns, found.st_size
 

@@ -71,7 +71,7 @@ FROM checkpoints WHERE thread_id = ?
 _MANY_PIECES: Final = 500
 """To scan all names of a thread takes a fifth, for each, of what it takes to look one up."""
 _ROUND: Final = 16
-"""Names are asked for in so many, one of them more than once: few statements are prepared."""
+"""Lists of names are filled up to a multiple of this, so that few statements are prepared."""
 
 VERSION: Final = 1
 """Of our tables."""

@@ -39,7 +39,7 @@ class UIMessages:
             self._props.pop(ui_id, None)
             return UIEvent(seq=self._seq(), where=where, action="remove", ui_id=ui_id)
         props, metadata = dict(data.get("props") or {}), dict(data.get("metadata") or {})
-        # As `ui_message_reducer` (langgraph 1.2.24): a merge into what is not there is a push.
+        # `ui_message_reducer` (langgraph 1.2.24) takes a merge into a missing message for a push.
         merges = bool(metadata.get("merge")) and ui_id in self._props
         if merges:
             props = {**self._props[ui_id], **props}
