@@ -152,7 +152,7 @@ def _is_idle_wal(file: Path) -> bool:
 
 def _read_only(file: Path) -> sqlite3.Connection:
     address = f"{file.as_uri()}?mode=ro"
-    return sqlite3.connect(address, BUSY_TIMEOUT_S, check_same_thread=False, uri=True)
+    return sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, check_same_thread=False, uri=True)
 
 
 class _ReadWithoutLocks(sqlite3.Connection):
