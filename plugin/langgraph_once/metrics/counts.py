@@ -9,32 +9,15 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from weakref import WeakSet
 
-__all__ = [
-    "OUTCOMES",
-    "RetentionCounts",
-    "StorageCounts",
-    "StreamCounts",
-    "pools",
-    "retention",
-    "storage",
-    "streams",
-]
-
+__all__ = ["OUTCOMES", "pools", "retention", "storage", "streams"]
 
 OUTCOMES: Final = (
-    "suppressed",
-    "repaired",
-    "replaced",
-    "retracted",
-    "held",
-    "inferred",
-    "hidden",
-    "malformed",
-    "unknown",
+    *("suppressed", "repaired", "replaced", "retracted", "held", "inferred"),
+    *("hidden", "malformed", "unknown"),
 )
 """What `DedupStats` counts of the parts of a stream."""
 
@@ -76,48 +59,54 @@ class StreamCounts:
             self.gaps += 1
 
 
+def _metric(unit: str, meaning: str) -> int:
+    """A count from 0, which `table.METRICS` shows under its name."""
+    counted: int = field(default=0, metadata={"unit": unit, "meaning": meaning})
+    return counted
+
+
 @dataclass(slots=True)
 class StorageCounts:
-    """What savers wrote and read.
+    """What savers wrote and read. Times are in nanoseconds; as metrics, in seconds.
 
     Threads add without a lock, and no addition is lost as long as no call stands in it, such as
     `len`: there, and at jumps, CPython with a GIL changes threads.
     """
 
-    writes: int = 0
-    """Checkpoints, and the writes of tasks, that were encoded."""
-    encode_ns: int = 0
-    """How long that took, with what was cut of them; in nanoseconds."""
-    encoded_bytes: int = 0
-    """What the codec wrote: neither compressed nor in pieces."""
-    stored_bytes: int = 0
-    """What was handed to the database for it."""
-    cut_values: int = 0
-    """Values that were cut into pieces."""
-    new_pieces: int = 0
-    """Pieces that were stored for them."""
-    reads: int = 0
-    """Checkpoints that were decoded whole, as at the start of a run."""
-    decode_ns: int = 0
-    """How long that took; in nanoseconds."""
+    writes: int = _metric("{write}", "Checkpoints, and writes of tasks, that savers encoded.")
+    encode_ns: int = _metric(
+        "s", "How long savers encoded, compressed, encrypted and cut those, without storing them."
+    )
+    encoded_bytes: int = _metric(
+        "By", "What the codec wrote for them: neither compressed nor in pieces."
+    )
+    stored_bytes: int = _metric(
+        "By", "What was stored for them. The difference to the encoded bytes is saved."
+    )
+    cut_values: int = _metric("{value}", "Values that were stored in pieces.")
+    new_pieces: int = _metric(
+        "{piece}", "Pieces that were stored for them; all others of their pieces were there."
+    )
+    reads: int = _metric(
+        "{checkpoint}", "Checkpoints that were decoded whole, as at the start of a run."
+    )
+    decode_ns: int = _metric("s", "How long that took, without reading rows.")
 
 
 @dataclass(slots=True)
 class RetentionCounts:
     """What the policy `checkpointer.once.retention` has done."""
 
-    passes: int = 0
-    """How often all threads were held against the rules."""
     left_to_others: int = 0
-    """How often another server, or event loop, was at it."""
-    failures: int = 0
-    """Passes that ended with an error, and threads that could not be read."""
-    deleted_threads: int = 0
-    shortened_threads: int = 0
-    """Threads that lost some of their checkpoints."""
-    deleted_checkpoints: int = 0
-    deleted_bytes: int = 0
-    """Of values, as they were stored."""
+    """How often another server, or event loop, was at it. This is no metric."""
+    passes: int = _metric("{pass}", "How often the policy of retention looked at all threads.")
+    failures: int = _metric(
+        "{failure}", "Passes of it that ended with an error, and threads that could not be read."
+    )
+    deleted_threads: int = _metric("{thread}", "Threads that it deleted whole.")
+    shortened_threads: int = _metric("{thread}", "Threads of which it deleted some checkpoints.")
+    deleted_checkpoints: int = _metric("{checkpoint}", "Checkpoints that it deleted.")
+    deleted_bytes: int = _metric("By", "Bytes of values that it deleted, as they were stored.")
 
 
 class PoolCounts:
@@ -138,11 +127,8 @@ class PoolCounts:
         return sum(pool.get_stats().get(name, 0) for pool in [*self._open])
 
 
+# Of this process:
 streams: Final = StreamCounts()
-"""Of this process."""
 storage: Final = StorageCounts()
-"""Of this process."""
 pools: Final = PoolCounts()
-"""Of this process."""
 retention: Final = RetentionCounts()
-"""Of this process."""
