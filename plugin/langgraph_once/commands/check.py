@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from langgraph_once.commands.project_settings import CONFIG, prepare, read_json
+from langgraph_once.commands.project_settings import CONFIG, json_option, prepare, read_json
 from langgraph_once.errors import OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.check import CheckFinding, check_project
@@ -25,7 +25,7 @@ __all__ = ["check_command"]
 @click.option("--config", default=CONFIG, show_default=True, help="File to check.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Host to serve on.")
 @click.option("--port", type=int, help="Port to serve on; not checked when left out.")
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--verbose", is_flag=True, help="Print the traceback of your own code's errors.")
 def check_command(
     config: str, host: str, port: int | None, for_machines: bool, verbose: bool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from langgraph_once.commands.project_settings import config_option, load_if_there
+from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
 from langgraph_once.settings import load_graph_targets
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["explain_command"]
     help="For which reader: one that announced itself, or any other.",
 )
 @click.option("--values", "with_values", is_flag=True, help="Show the texts, too.")
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @config_option
 def explain_command(
     recording: str, form: Reader, with_values: bool, for_machines: bool, config: str

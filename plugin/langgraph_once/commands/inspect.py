@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import click
 from langgraph.checkpoint.base import CheckpointTuple
@@ -14,9 +15,10 @@ from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.commands.opened_database import database_of, database_option
-from langgraph_once.commands.project_settings import config_option
+from langgraph_once.commands.project_settings import config_option, json_option
 from langgraph_once.errors import ConfigError
 from langgraph_once.history import (
+    ChannelChange,
     changes,
     changes_as_dict,
     changes_as_text,
@@ -27,7 +29,6 @@ from langgraph_once.history import (
     tree_as_dict,
     tree_as_text,
 )
-from langgraph_once.survey import Snapshot, open_snapshot
 
 __all__ = ["inspect_command"]
 
@@ -49,7 +50,7 @@ _LISTED: Final = 20
     help="Compare two checkpoints of the thread; how their ids begin is enough.",
 )
 @click.option("--values", "with_values", is_flag=True, help="With --diff: show the values, too.")
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @config_option
 def inspect_command(
     thread: str | None,
@@ -78,53 +79,37 @@ def inspect_command(
     # Of an object whose class is not here, there is still the rest.
     lenient = replace(opened.serde.config, on_unavailable="opaque")
     serde = reading(opened.serde.with_config(lenient))
-    with open_snapshot(opened.url, schema=opened.config.schema or None) as snapshot:
+    with opened.snapshot() as snapshot:
         if not snapshot.has_threads:
             raise ConfigError(snapshot.name, "it has no threads, only a store")
         saver = snapshot.saver(serde)
+        found: Any
+        as_dict: Any
+        as_text: Any
         if thread is None:
-            _list(snapshot, saver, limit or _LISTED, for_machines=for_machines)
+            found = newest_threads(snapshot, saver, limit or _LISTED)
+            columns = shutil.get_terminal_size().columns
+            as_dict, as_text = listing_as_dict, partial(listing_as_text, columns=columns)
         elif diff:
-            _compare(saver, thread, diff, with_values=with_values, for_machines=for_machines)
+            found = _compared(saver, thread, diff, with_values=with_values)
+            as_dict, as_text = changes_as_dict, changes_as_text
         else:
-            _show(snapshot, saver, thread, limit, for_machines=for_machines)
+            found = thread_tree(snapshot, saver, thread, limit=limit)
+            as_dict, as_text = tree_as_dict, tree_as_text
+    if found is None:
+        raise ConfigError("THREAD", f"no checkpoint of {thread!r} is stored")
+    click.echo(json.dumps(as_dict(found), indent=2) if for_machines else as_text(found))
 
 
-def _list(snapshot: Snapshot, saver: OnceSaver, limit: int, *, for_machines: bool) -> None:
-    found = newest_threads(snapshot, saver, limit)
-    if for_machines:
-        click.echo(json.dumps(listing_as_dict(found), indent=2))
-    elif found:
-        click.echo(listing_as_text(found, columns=shutil.get_terminal_size().columns))
-    else:
-        click.echo("There are no threads.")
-
-
-def _show(
-    snapshot: Snapshot, saver: OnceSaver, thread: str, limit: int | None, *, for_machines: bool
-) -> None:
-    tree = thread_tree(snapshot, saver, thread, limit=limit)
-    if tree is None:
-        raise _unknown(thread)
-    click.echo(json.dumps(tree_as_dict(tree), indent=2) if for_machines else tree_as_text(tree))
-
-
-def _compare(
-    saver: OnceSaver,
-    thread: str,
-    asked: tuple[str, str],
-    *,
-    with_values: bool,
-    for_machines: bool,
-) -> None:
+def _compared(
+    saver: OnceSaver, thread: str, asked: tuple[str, str], *, with_values: bool
+) -> list[ChannelChange] | None:
+    """What differs between two checkpoints of a thread; None if it has none."""
     places = saver.engine.run(saver.threads.tables.places(thread), writes=False)
     if not places:
-        raise _unknown(thread)
+        return None
     first, second = (_named(saver, places, start) for start in asked)
-    found = changes(saver, first, second, with_values=with_values)
-    click.echo(
-        json.dumps(changes_as_dict(found), indent=2) if for_machines else changes_as_text(found)
-    )
+    return changes(saver, first, second, with_values=with_values)
 
 
 def _named(saver: OnceSaver, places: list[CheckpointRef], start: str) -> CheckpointTuple:
@@ -134,7 +119,3 @@ def _named(saver: OnceSaver, places: list[CheckpointRef], start: str) -> Checkpo
     if saved is None:
         raise ConfigError(f"--diff {start}", f"{len(found)} checkpoints of the thread begin so")
     return saved
-
-
-def _unknown(thread: str) -> ConfigError:
-    return ConfigError("THREAD", f"no checkpoint of {thread!r} is stored")

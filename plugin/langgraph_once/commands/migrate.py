@@ -6,7 +6,6 @@ import sys
 
 import click
 
-from langgraph_once.checkpoint.by_url import open_saver, open_to_read
 from langgraph_once.checkpoint.moving.cells import Trouble
 from langgraph_once.checkpoint.moving.migrate import Migration, entering, leaving, migrate, reading
 from langgraph_once.checkpoint.moving.transfer import transfer
@@ -14,8 +13,8 @@ from langgraph_once.commands.opened_database import (
     Database,
     database_of,
     database_option,
-    must_exist,
     progress_bar,
+    tell_left,
 )
 from langgraph_once.commands.project_settings import config_option
 from langgraph_once.survey import sized
@@ -60,22 +59,15 @@ def migrate_command(
     else:
         done = _rewrite(opened, to == "msgpack", dry_run, keep_tables)
         troubles, is_any_left = done.troubles, done.is_any_left
-    for trouble in troubles:
-        click.echo(f"left as it is: {trouble}", err=True)
+    tell_left(troubles)
     if troubles or is_any_left:
         sys.exit(1)
 
 
 def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: bool) -> Migration:
-    url, config, serde = database
+    _, config, serde = database
     way = leaving(serde) if is_leaving else entering(serde, store_once=config.stores_once)
-    must_exist(url)
-    opened = (
-        open_to_read(url, config=config, serde=serde)
-        if dry_run
-        else open_saver(url, config=config, serde=serde)
-    )
-    with opened as saver, progress_bar() as progress:
+    with database.to_change(is_dry=dry_run) as saver, progress_bar() as progress:
         done = migrate(saver, way, is_dry=dry_run, keeps_tables=keep_tables, progress=progress)
     verb = "would be rewritten" if dry_run else "rewritten"
     click.echo(
@@ -94,12 +86,10 @@ def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: b
 
 
 def _copy(database: Database, into: str) -> list[Trouble]:
-    url, config, serde = database
-    must_exist(url)
-    reader = reading(serde)
+    reader = database._replace(serde=reading(database.serde))
     with (
-        open_to_read(url, config=config, serde=reader) as source,
-        open_saver(into, config=config, serde=serde) as target,
+        reader.to_change(is_dry=True) as source,
+        database._replace(url=into).to_write() as target,
         progress_bar() as progress,
     ):
         done = transfer(source, target, progress=progress)

@@ -17,6 +17,7 @@ from langgraph_once.settings import Settings, load_settings, take_environment
 __all__ = [
     "CONFIG",
     "config_option",
+    "json_option",
     "load",
     "load_if_there",
     "parsed_json",
@@ -28,6 +29,7 @@ __all__ = [
 CONFIG = "langgraph.json"
 
 config_option = click.option("--config", default=CONFIG, show_default=True, help="File to read.")
+json_option = click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
 
 
 def load(config: str) -> tuple[Settings, Manifest]:

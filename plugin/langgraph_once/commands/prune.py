@@ -9,15 +9,14 @@ from typing import Any, get_args
 
 import click
 
-from langgraph_once.checkpoint.by_url import open_saver, open_to_read
 from langgraph_once.commands.opened_database import (
     Database,
     database_of,
     database_option,
-    must_exist,
     progress_bar,
+    tell_left,
 )
-from langgraph_once.commands.project_settings import config_option
+from langgraph_once.commands.project_settings import config_option, json_option
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import ThreadStatus
 from langgraph_once.errors import ConfigError
@@ -49,7 +48,7 @@ __all__ = ["prune_command"]
     help="Only threads whose last checkpoint has this; may be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Delete nothing; tell what would go.")
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @config_option
 def prune_command(
     database: str | None,
@@ -76,10 +75,13 @@ def prune_command(
     """
     opened = database_of(config, database)
     rules = _rules(opened, older_than, keep_last, status, metadata)
-    done = _prune(opened, rules, dry_run)
+    with (
+        opened.to_change(is_dry=dry_run, makes_tables=False) as saver,
+        progress_bar() as progress,
+    ):
+        done = prune(saver, rules, is_dry=dry_run, progress=progress)
     click.echo(_as_json(done, dry_run) if for_machines else _as_text(done, rules, dry_run))
-    for trouble in done.troubles:
-        click.echo(f"left as it is: {trouble}", err=True)
+    tell_left(done.troubles)
     if done.troubles:
         sys.exit(1)
 
@@ -108,18 +110,6 @@ def _rules(
         )
     except ConfigError as error:  # the others are checked by now
         raise ConfigError("--older-than", error.problem) from None
-
-
-def _prune(database: Database, rules: RetentionConfig, is_dry: bool) -> Pruned:
-    url, config, serde = database
-    must_exist(url)
-    opened = (
-        open_to_read(url, config=config, serde=serde)
-        if is_dry
-        else open_saver(url, config=config, serde=serde, makes_tables=False)
-    )
-    with opened as saver, progress_bar() as progress:
-        return prune(saver, rules, is_dry=is_dry, progress=progress)
 
 
 def _as_json(done: Pruned, is_dry: bool) -> str:

@@ -15,7 +15,6 @@ import click
 from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
 
-from langgraph_once.checkpoint.by_url import open_to_read
 from langgraph_once.checkpoint.moving.cells import Source, told
 from langgraph_once.commands.opened_database import (
     Database,
@@ -23,7 +22,7 @@ from langgraph_once.commands.opened_database import (
     database_option,
     progress_bar,
 )
-from langgraph_once.commands.project_settings import config_option, load_if_there
+from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.platform.targets import load_file, load_name, load_object
@@ -50,7 +49,7 @@ _USAGE: Final = 2
     show_default=True,
     help="Exit with 1 if something so sure is found.",
 )
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--describe", is_flag=True, help="Print the shape of --graph, for a later --against.")
 @config_option
 def rehearse_command(
@@ -99,10 +98,7 @@ def _rehearsed(
     types = graph_types(graph)
     serde = opened.serde.with_msgpack_allowlist(types)
     type_status = TypeStatusChecker(serde.config, types)
-    with (
-        open_to_read(opened.url, config=opened.config, serde=serde) as saver,
-        progress_bar() as progress,
-    ):
+    with opened._replace(serde=serde).to_read() as saver, progress_bar() as progress:
         rehearsal = Rehearsal(
             saver, graph, old=old, type_status=type_status, types=types, graph_id=graph_id
         )

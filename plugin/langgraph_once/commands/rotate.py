@@ -6,12 +6,10 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_read, sqlite_path
 from langgraph_once.checkpoint.database import EmptyDatabaseError
 from langgraph_once.checkpoint.moving.key_use import KeyUse, key_use
 from langgraph_once.checkpoint.moving.migrate import migrate, reading, rotating
@@ -19,15 +17,16 @@ from langgraph_once.commands.opened_database import (
     Database,
     database_of,
     database_option,
+    is_there,
     progress_bar,
+    tell_left,
 )
-from langgraph_once.commands.project_settings import config_option, load_if_there
+from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.startup import store_database
 from langgraph_once.redaction import printable, shown
 from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY
 from langgraph_once.store import items_by_key, rewrite
-from langgraph_once.survey import open_snapshot
 
 __all__ = ["rotate_command"]
 
@@ -38,7 +37,7 @@ _NAME_CHARS: Final = 24
 @click.command("rotate", short_help="Re-encrypt all with the newest key; say which keys may go.")
 @database_option
 @click.option("--dry-run", is_flag=True, help="Write nothing; count what needs which key.")
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @config_option
 def rotate_command(database: str | None, dry_run: bool, for_machines: bool, config: str) -> None:
     """Re-encrypt all that is encrypted with the newest key, and say which old keys may go.
@@ -74,10 +73,10 @@ def rotate_command(database: str | None, dry_run: bool, for_machines: bool, conf
 
 def _has(what: str, url: str, opened: Database) -> bool:
     """Whether a database has threads, or a store."""
-    if not is_postgres(url) and not Path(sqlite_path(url)).expanduser().is_file():
+    if not is_there(url):
         return False
     try:
-        with open_snapshot(url, schema=opened.config.schema or None) as snapshot:
+        with opened._replace(url=url).snapshot() as snapshot:
             return snapshot.has_threads if what == "threads" else "store" in snapshot.names
     except EmptyDatabaseError:
         return False
@@ -85,37 +84,29 @@ def _has(what: str, url: str, opened: Database) -> bool:
 
 def _rotate(opened: Database, places: dict[str, str]) -> list[Any]:
     """Rewrite what an older key sealed; return what could not be."""
-    url, config, serde = opened
+    _, config, serde = opened
     troubles: list[Any] = []
     if "threads" in places:
         way = rotating(serde, store_once=config.stores_once)
-        with open_saver(url, config=config, serde=serde) as saver, progress_bar() as progress:
+        with opened.to_write() as saver, progress_bar() as progress:
             done = migrate(saver, way, progress=progress)
         click.echo(f"{done.rows} rows of {done.threads} threads re-encrypted", err=True)
         troubles += done.troubles
     if "store" in places:
-        reader = reading(serde)
+        reader, schema = reading(serde), config.schema
         items = rewrite(
-            places["store"],
-            reading=reader,
-            writing=reader,
-            schema=config.schema,
-            only_sealed=True,
+            places["store"], reading=reader, writing=reader, schema=schema, only_sealed=True
         )
         click.echo(f"{items.rows} items of the store re-encrypted", err=True)
         troubles += items.troubles
-    for trouble in troubles:
-        click.echo(f"left as it is: {trouble}", err=True)
+    tell_left(troubles)
     return troubles
 
 
 def _counted(opened: Database, places: dict[str, str]) -> KeyUse:
     use = KeyUse()
     if "threads" in places:
-        with (
-            open_to_read(opened.url, config=opened.config, serde=opened.serde) as saver,
-            progress_bar() as progress,
-        ):
+        with opened.to_read() as saver, progress_bar() as progress:
             use = key_use(saver, progress=progress)
     if "store" in places:
         items = items_by_key(places["store"], schema=opened.config.schema)

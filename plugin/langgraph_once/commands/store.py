@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from langgraph_once.checkpoint.moving.migrate import reading
-from langgraph_once.commands.opened_database import database_option
+from langgraph_once.commands.opened_database import database_option, tell_left
 from langgraph_once.commands.project_settings import config_option, load_if_there
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.startup import serializer_for, store_database
@@ -55,8 +55,7 @@ def store_command(to: str, database: str | None, dry_run: bool, config: str) -> 
     )
     verb = "would be rewritten" if dry_run else "rewritten"
     click.echo(f"{done.items} items, {done.rows} {verb}")
-    for trouble in done.troubles:
-        click.echo(f"left as it is: {trouble}", err=True)
+    tell_left(done.troubles)
     if done.changed:
         click.echo(f"{done.changed} changed meanwhile; run this again", err=True)
     if done.troubles or done.changed:

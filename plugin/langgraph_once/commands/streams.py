@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from langgraph_once.commands.project_settings import json_option
 from langgraph_once.errors import ConfigError
 
 __all__ = ["demo_command", "watch_command"]
@@ -79,7 +80,7 @@ def watch_command(
 @_say_option
 @_input_option
 @click.option("--answer", multiple=True, help="To an interrupt, JSON or text; repeatable.")
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @_headers_option
 def demo_command(
     url: str,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from langgraph_once.commands.opened_database import database_of, database_option, progress_bar
-from langgraph_once.commands.project_settings import config_option
-from langgraph_once.survey import as_json, as_text, open_snapshot, survey
+from langgraph_once.commands.project_settings import config_option, json_option
+from langgraph_once.survey import as_json, as_text, survey
 
 __all__ = ["survey_command"]
 
@@ -21,7 +21,7 @@ __all__ = ["survey_command"]
     show_default=True,
     help="For how long threads of the sample are read at most.",
 )
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @config_option
 def survey_command(
     database: str | None, exact: bool, seconds: float, for_machines: bool, config: str
@@ -37,10 +37,7 @@ def survey_command(
       langgraph-once survey --database postgresql://reader@host/threads --json
     """
     asked = database_of(config, database)
-    with (
-        open_snapshot(asked.url, schema=asked.config.schema or None) as snapshot,
-        progress_bar() as progress,
-    ):
+    with asked.snapshot() as snapshot, progress_bar() as progress:
         found = survey(
             snapshot,
             asked.serde,

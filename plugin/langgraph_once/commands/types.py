@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from langgraph_once.commands.project_settings import config_option, load
+from langgraph_once.commands.project_settings import config_option, json_option, load
 from langgraph_once.platform.types import as_json, as_text, report_types
 
 __all__ = ["types_command"]
@@ -15,7 +15,7 @@ __all__ = ["types_command"]
 
 @click.command("types", short_help="List the types that are stored, and what they need.")
 @config_option
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--check", "strictly", is_flag=True, help="Exit with 1 if a type needs a line.")
 def types_command(config: str, for_machines: bool, strictly: bool) -> None:
     """Tell which types the database and the graphs hold, and print the setting they need.

@@ -9,27 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
-from langgraph_once.checkpoint.by_url import open_saver, open_to_read
 from langgraph_once.checkpoint.moving.processes import by_processes
-from langgraph_once.checkpoint.moving.verify import (
-    Spread,
-    Verdict,
-    Verifier,
-    repair,
-    verify,
-)
-from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.moving.verify import Spread, Verdict, Verifier, repair, verify
 from langgraph_once.commands.opened_database import (
     Database,
     database_of,
     database_option,
     progress_bar,
 )
-from langgraph_once.commands.project_settings import config_option
+from langgraph_once.commands.project_settings import config_option, json_option
 
 __all__ = ["verify_command"]
 
@@ -41,7 +32,7 @@ __all__ = ["verify_command"]
     type=click.IntRange(min=1),
     help="How many processes; if left out, one for each core where it would take long.",
 )
-@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@json_option
 @click.option(
     "--repair",
     "repairs",
@@ -66,7 +57,7 @@ def verify_command(
     spread = partial(by_processes, elsewhere=partial(_elsewhere, config, database), jobs=jobs)
     verdict = _checked(checked, spread)
     if repairs and verdict.orphaned:
-        with open_saver(checked.url, config=checked.config, serde=checked.serde) as saver:
+        with checked.to_write() as saver:
             repair(saver, verdict.orphaned)
         verdict = _checked(checked, spread)
     click.echo(_as_json(verdict) if for_machines else _as_text(verdict))
@@ -75,12 +66,8 @@ def verify_command(
 
 
 def _checked(database: Database, spread: Spread) -> Verdict:
-    with _opened(database) as saver, progress_bar() as progress:
+    with database.to_read() as saver, progress_bar() as progress:
         return verify(saver, database.serde, spread=spread, progress=progress)
-
-
-def _opened(database: Database) -> Opening[Any]:
-    return open_to_read(database.url, config=database.config, serde=database.serde)
 
 
 @contextmanager
@@ -89,7 +76,7 @@ def _elsewhere(config: str, database: str | None) -> Iterator[Callable[[str], Ve
     with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):
         # What the user's graphs say at import was said before.
         checked = database_of(config, database)
-    with _opened(checked) as saver:
+    with checked.to_read() as saver:
         yield Verifier(saver, checked.serde).thread
 
 

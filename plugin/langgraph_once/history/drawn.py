@@ -46,6 +46,8 @@ def listing_as_text(threads: Sequence[ListedThread], *, columns: int) -> str:
         threads: The threads.
         columns: How wide the terminal is; the time of day needs 100.
     """
+    if not threads:
+        return "There are no threads."
     width = max([len("thread"), *(len(_name(each.thread_id)) for each in threads)])
     time = "%Y-%m-%d %H:%M" if columns >= _WIDE else "%Y-%m-%d"
     rows = [("thread", "last", "ckpts", "bytes", "status", "graph")]
