@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 
 from demo.dev_server import ServerProcess, started
 
-__all__ = ["SCRIPT", "Forked", "fork_server", "run_once", "run_python"]
+__all__ = ["SCRIPT", "Forked", "clean_environ", "fork_server", "run_once", "run_python"]
 
 _FORKS = multiprocessing.get_context("forkserver")
 # No package that a user may not have: some tests are about those who do not. What a server reads
@@ -118,11 +118,14 @@ def run_python(
 SCRIPT = "import sys; sys.argv[0] = 'langgraph-once'; from langgraph_once.cli import main; main()"
 
 
-def run_once(
-    *arguments: str, cwd: Path, env: Mapping[str, str]
-) -> subprocess.CompletedProcess[str]:
-    """Run `langgraph-once` with these arguments, in this folder and environment."""
-    return run_python("-c", SCRIPT, *arguments, cwd=cwd, env=env)
+def clean_environ(**more: str) -> dict[str, str]:
+    """The environment of this process, of our settings only with those that are given."""
+    return {name: it for name, it in os.environ.items() if not name.startswith("ONCE_")} | more
+
+
+def run_once(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run `langgraph-once` with these arguments and settings, in this folder."""
+    return run_python("-c", SCRIPT, *arguments, cwd=cwd, env=clean_environ(**env))
 
 
 class _ForkedServer:

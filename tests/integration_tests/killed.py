@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.forked import SCRIPT, Forked, run_once
+from tests.forked import SCRIPT, Forked, clean_environ, run_once
 
 __all__ = ["KILLS", "kills", "run"]
 
@@ -18,7 +17,7 @@ KILLS = 20
 
 def run(*arguments: str, cwd: Path, **env: str) -> str:
     """What a command says that ends well, with no setting of this package but these."""
-    ended = run_once(*arguments, cwd=cwd, env=_clean(env))
+    ended = run_once(*arguments, cwd=cwd, **env)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
@@ -40,7 +39,7 @@ def kills(
     """
     dice = random.Random(7)
     for count in range(1, KILLS + 1):
-        with Forked("-c", SCRIPT, *arguments, cwd=cwd, env=_clean(env)) as process:
+        with Forked("-c", SCRIPT, *arguments, cwd=cwd, env=clean_environ(**env)) as process:
             until = done() + step
             while process.returncode is None and done() < until:
                 time.sleep(0.002)
@@ -52,7 +51,3 @@ def kills(
             assert count > KILLS / 2, f"it was killed {count - 1} times only: give it more to do"
             return
         yield count
-
-
-def _clean(env: dict[str, str]) -> dict[str, str]:
-    return {name: it for name, it in os.environ.items() if not name.startswith("ONCE_")} | env

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from demo.dev_server import DevServer
 from tests.docs.snippets import snippets
+from tests.forked import clean_environ
 
 PAGE = "docs/quick-start.md"
 COMMANDS = [
@@ -24,10 +24,9 @@ COMMANDS = [
 
 
 def once(folder: Path, *arguments: str) -> str:
-    clean = {name: text for name, text in os.environ.items() if not name.startswith("ONCE_")}
     command = [sys.executable, "-m", "langgraph_once", *arguments]
     done = subprocess.run(
-        command, cwd=folder, env=clean, capture_output=True, text=True, check=False
+        command, cwd=folder, env=clean_environ(), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

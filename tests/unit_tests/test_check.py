@@ -261,7 +261,7 @@ def test_check_says_that_no_graph_is_wrapped(tmp_path: Path) -> None:
     ):
         manifest = {"dependencies": ["."], "graphs": graphs}
         (tmp_path / "langgraph.json").write_text(json.dumps(manifest))
-        run = run_once("check", cwd=tmp_path, env={**os.environ, "ONCE_MODEL": "scripted"})
+        run = run_once("check", cwd=tmp_path, ONCE_MODEL="scripted")
         assert f"langgraph.json: {words}\n" in run.stdout, run.stderr
 
 
@@ -273,7 +273,7 @@ def test_an_error_of_ones_own_code_is_one_line_with_its_place(tmp_path: Path) ->
     graphs = wrapped(broken="broken:graph", comma="comma:graph", lacks="lacks:graph")
     (tmp_path / "langgraph.json").write_text(json.dumps({"dependencies": [], "graphs": graphs}))
     for arguments in (["check"], ["check", "--verbose"]):
-        run = run_once(*arguments, cwd=tmp_path, env={**os.environ})
+        run = run_once(*arguments, cwd=tmp_path)
         first, *rest = [line for line in run.stderr.splitlines() if line.startswith("langgraph-")]
         assert run.returncode == 1
         assert first.startswith("langgraph-once: inner.py:2: NameError: name 'undefined'")
@@ -313,7 +313,7 @@ def test_a_busy_port_names_the_options(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        run = run_once("check", "--port", port, cwd=tmp_path, env={**os.environ})
+        run = run_once("check", "--port", port, cwd=tmp_path)
     assert run.returncode == 1
     (line,) = run.stderr.splitlines()
     assert line.startswith(f"langgraph-once: port {port}: cannot be served on: Address already in")

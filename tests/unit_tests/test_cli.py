@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -22,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def once(*arguments: str, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
-    return run_once(*arguments, cwd=cwd, env={**os.environ, **env})
+    return run_once(*arguments, cwd=cwd, **env)
 
 
 @pytest.fixture

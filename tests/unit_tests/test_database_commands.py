@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -26,8 +25,7 @@ CONFIG: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
 
 
 def once(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
-    return run_once(*arguments, cwd=cwd, env={**clean, **env})
+    return run_once(*arguments, cwd=cwd, **env)
 
 
 def put(

@@ -74,8 +74,7 @@ async def made(config):
 
 
 def init(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: text for name, text in os.environ.items() if not name.startswith("ONCE_")}
-    return run_once("init", *arguments, cwd=folder, env=clean | env)
+    return run_once("init", *arguments, cwd=folder, **env)
 
 
 def template(folder: Path) -> Path:

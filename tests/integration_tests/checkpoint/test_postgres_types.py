@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,7 @@ class Line:
 
 def types(folder: Path, database: str) -> dict[str, Any]:
     (folder / "langgraph.json").write_text('{"dependencies": ["."], "graphs": {}}')
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
-    env = {**clean, "ONCE_DATABASE_URL": database}
-    run = run_once("types", "--json", cwd=folder, env=env)
+    run = run_once("types", "--json", cwd=folder, ONCE_DATABASE_URL=database)
     assert run.returncode == 0, run.stderr
     report: dict[str, Any] = json.loads(run.stdout)
     return report

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 import types
@@ -32,9 +31,8 @@ NAMESPACE = ("memories", "ada")
 
 
 def rotate(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
     env = {"ONCE_SERDE__ENCRYPTION_KEYS": json.dumps(KEYS), **env}
-    return run_once("rotate", *arguments, cwd=cwd, env={**clean, **env})
+    return run_once("rotate", *arguments, cwd=cwd, **env)
 
 
 def counted(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import sqlite3
 import subprocess
@@ -37,8 +36,7 @@ ENCRYPTED = {"ONCE_SERDE__ENCRYPTION_KEYS": json.dumps({"old": KEYS["old"].get_s
 
 
 def inspect(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
-    return run_once("inspect", *arguments, cwd=cwd, env={**clean, "COLUMNS": "80", **env})
+    return run_once("inspect", *arguments, cwd=cwd, **{"COLUMNS": "80", **env})
 
 
 def read(*arguments: str, cwd: Path, **env: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -23,7 +22,7 @@ QUESTION = "What is the capital of France?"
 
 
 def watch(server: DevServer, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_once("watch", server.url, *arguments, cwd=server.cwd, env={**os.environ})
+    return run_once("watch", server.url, *arguments, cwd=server.cwd)
 
 
 def test_a_run_is_told_in_lines(server: DevServer) -> None:
@@ -77,7 +76,7 @@ def test_what_langgraph_streams_is_recorded_and_explained(
     path = str(tmp_path / "run.jsonl")
     done = watch(server, "agent", "--say", QUESTION, "--stock", "--record", path)
     assert done.returncode == 0, done.stderr
-    run = run_once("explain", path, "--json", cwd=tmp_path, env={**os.environ})
+    run = run_once("explain", path, "--json", cwd=tmp_path)
     found = json.loads(run.stdout)["summary"]
     outcomes = {(each["outcome"], each["operation"]) for each in found}
     assert ("cut", "commit") in outcomes
@@ -160,7 +159,7 @@ def test_a_mistake_is_one_line(server: DevServer, arguments: list[str], told: st
 
 def test_a_server_that_is_not_there_is_a_failure(server: DevServer) -> None:
     nowhere = ("watch", "http://127.0.0.1:9", "agent", "--say", "hi")
-    done = run_once(*nowhere, cwd=server.cwd, env={**os.environ})
+    done = run_once(*nowhere, cwd=server.cwd)
     assert done.returncode == 1
     assert "ConnectError" in done.stdout
     assert "\nfailed: " in done.stdout

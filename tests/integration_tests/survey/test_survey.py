@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import importlib
 import json
-import os
 import sqlite3
 import subprocess
 import time
@@ -26,14 +25,13 @@ from langgraph_once.survey import Survey, open_snapshot, report, survey
 from langgraph_once.survey.estimate import Estimate
 from tests.forked import run_once
 from tests.integration_tests.survey.stock_threads import agent, asking, copy, fill, stock
-from tests.unit_tests.checkpoint.whole_databases import url
+from tests.unit_tests.checkpoint.whole_databases import only_select, url
 
 SECRET = "a-word-that-nobody-may-see"
 
 
 def command(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
-    return run_once("survey", *arguments, cwd=cwd, env={**clean, **env})
+    return run_once("survey", *arguments, cwd=cwd, **env)
 
 
 def surveyed(database: str, **options: Any) -> Survey:
@@ -175,26 +173,13 @@ def test_nothing_is_written_or_left_behind(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_role_that_may_only_select_is_enough(database: str, tmp_path: Path) -> None:
-    psycopg = importlib.import_module("psycopg")
     say(url(database), "thread")
-    known = psycopg.conninfo.conninfo_to_dict(database)
-    role = f"reader_{known['options'].rpartition('=')[2]}"
-    schema = known["options"].rpartition("=")[2]
-    with psycopg.connect(database, autocommit=True) as conn:
-        conn.execute(f"CREATE ROLE {role} LOGIN")
-        conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
-        for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
-            conn.execute(f"GRANT SELECT ON {table} TO {role}")
-    try:
-        reader = url(psycopg.conninfo.make_conninfo(database, user=role))
-        found = json.loads(command("--database", reader, "--json", cwd=tmp_path).stdout)
-        assert (found["threads"], found["rights"], found["exact"]) == (1, [], True)
-        owner = json.loads(command("--database", url(database), "--json", cwd=tmp_path).stdout)
-        assert owner["rights"] == ["INSERT", "UPDATE", "DELETE"]
-        assert {**owner, "rights": []} == found
-    finally:
-        with psycopg.connect(database, autocommit=True) as conn:
-            conn.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+    with only_select(database) as reader:
+        found = json.loads(command("--database", url(reader), "--json", cwd=tmp_path).stdout)
+    assert (found["threads"], found["rights"], found["exact"]) == (1, [], True)
+    owner = json.loads(command("--database", url(database), "--json", cwd=tmp_path).stdout)
+    assert owner["rights"] == ["INSERT", "UPDATE", "DELETE"]
+    assert {**owner, "rights": []} == found
 
 
 def test_no_value_and_no_key_is_shown(path: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from langgraph_once.checkpoint.database import drive
 from langgraph_once.checkpoint.postgres import schema as postgres_schema
 from langgraph_once.checkpoint.postgres.driver import execute_on
 from langgraph_once.errors import StorageError
-from tests.unit_tests.checkpoint.whole_databases import url
+from tests.unit_tests.checkpoint.whole_databases import only_select, url
 
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
 
@@ -172,34 +172,27 @@ def test_an_index_that_was_not_finished_is_made_again(
 
 
 @pytest.fixture
-def role(conn: psycopg.Connection[Any]) -> Iterator[str]:
-    """A role that may read what is there, and no more."""
-    schema = schema_of(conn)
-    conn.execute(f"CREATE ROLE reader_{schema} LOGIN")
-    conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO reader_{schema}")
-    conn.execute(
-        f"ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO reader_{schema}"
-    )
-    yield f"reader_{schema}"
-    conn.execute(f"DROP OWNED BY reader_{schema}")
-    conn.execute(f"DROP ROLE reader_{schema}")
+def reader(database: str) -> Iterator[str]:
+    """The database, for a role that may read what is there, and no more."""
+    with only_select(database) as reader:
+        yield reader
 
 
-def test_what_upstream_wrote_is_read_where_nothing_may_be_made(database: str, role: str) -> None:
+def test_what_upstream_wrote_is_read_where_nothing_may_be_made(database: str, reader: str) -> None:
     with PostgresSaver.from_conn_string(database) as stock:
         stock.setup()
         config = put(stock)
-    with open_postgres_saver(make_conninfo(database, user=role)) as saver:
+    with open_postgres_saver(reader) as saver:
         assert saver.get_tuple(config)
         assert len(list(saver.list(ON))) == 1
         with pytest.raises(StorageError, match=r"set up as a role that may make them"):
             put(saver)
 
 
-def test_an_empty_database_where_nothing_may_be_made(database: str, role: str) -> None:
+def test_an_empty_database_where_nothing_may_be_made(database: str, reader: str) -> None:
     with (
         pytest.raises(StorageError, match=r"permission denied.*; grant"),
-        open_postgres_saver(make_conninfo(database, user=role)),
+        open_postgres_saver(reader),
     ):
         pass
 

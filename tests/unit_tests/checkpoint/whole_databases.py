@@ -43,6 +43,22 @@ def url(address: str) -> str:
     return f"postgresql:///?{urlencode(known, quote_via=quote)}"
 
 
+@contextlib.contextmanager
+def only_select(address: str) -> Iterator[str]:
+    """The address of a schema of PostgreSQL for a role that may read it, and no more."""
+    psycopg = importlib.import_module("psycopg")
+    schema = psycopg.conninfo.conninfo_to_dict(address)["options"].rpartition("=")[2]
+    role = f"reader_{schema}"
+    with psycopg.connect(address, autocommit=True) as conn:
+        conn.execute(f"CREATE ROLE {role} LOGIN")
+        conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+        conn.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}")
+        grants = f"ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO {role}"
+        conn.execute(grants)
+        yield psycopg.conninfo.make_conninfo(address, user=role)
+        conn.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
 def once(database: str, serializer: OnceSerializer, *, store_once: bool = True) -> Any:
     config = CheckpointConfig(store_once=store_once)
     return open_saver(database, config=config, serde=serializer)

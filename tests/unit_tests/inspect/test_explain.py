@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 import subprocess
 from collections.abc import Iterable
@@ -32,8 +31,7 @@ ASKED = {"messages": [("user", "To be?")]}
 
 
 def explain(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
-    return run_once("explain", *arguments, cwd=cwd, env={**clean, "COLUMNS": "80", **env})
+    return run_once("explain", *arguments, cwd=cwd, **{"COLUMNS": "80", **env})
 
 
 def retried() -> Any:

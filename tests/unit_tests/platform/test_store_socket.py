@@ -38,7 +38,7 @@ def name(project: Path, env: pytest.MonkeyPatch, **entry: Any) -> None:
 
 
 def once(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return run_once(*arguments, cwd=cwd, env={**os.environ, **env})
+    return run_once(*arguments, cwd=cwd, **{**os.environ, **env})
 
 
 def values(project: Path) -> list[str]:

@@ -159,4 +159,4 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def once(project: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run the command in the project."""
-    return run_once(*arguments, cwd=project, env=environment(project.parent, **more))
+    return run_once(*arguments, cwd=project, **environment(project.parent, **more))

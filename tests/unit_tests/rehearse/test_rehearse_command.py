@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def once(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
-    env = {**clean, "PYTHONPATH": str(ROOT), "ONCE_DATABASE_URL": "threads.sqlite", **env}
-    return run_once("rehearse", *arguments, cwd=folder, env=env)
+    env = {"PYTHONPATH": str(ROOT), "ONCE_DATABASE_URL": "threads.sqlite", **env}
+    return run_once("rehearse", *arguments, cwd=folder, **env)
 
 
 @pytest.fixture(scope="module")
