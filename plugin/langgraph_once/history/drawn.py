@@ -13,7 +13,7 @@ from langgraph_once.history.changes import ChannelChange, MessageChange
 from langgraph_once.history.listing import ListedThread
 from langgraph_once.history.thread_tree import CheckpointNode, ThreadTree
 from langgraph_once.redaction import printable
-from langgraph_once.stream.part.namespace import NS_SEP
+from langgraph_once.stream.part.namespace import NS_SEP, around
 from langgraph_once.survey.show import sized
 
 __all__ = [
@@ -186,8 +186,7 @@ def _drawn(tree: ThreadTree) -> Iterator[tuple[str, CheckpointNode | None]]:
         guide, node, is_branch = stack.pop()
         namespace, mark = node.place.checkpoint_ns, "├ " if is_branch else ""
         if is_branch and node.under is not None and namespace != node.under.checkpoint_ns:
-            name, _, task = namespace.rpartition(NS_SEP)[2].partition(":")
-            yield f"{guide}├ {printable(f'{name}:{task[:_LEAST_ID]}' if task else name)}", None
+            yield f"{guide}├ {printable(_call(namespace))}", None
             mark = "│ "
         yield f"{guide}{mark}● ", node
         inner = f"{guide}│ " if is_branch else guide
@@ -196,6 +195,13 @@ def _drawn(tree: ThreadTree) -> Iterator[tuple[str, CheckpointNode | None]]:
         calls = [each for each in ahead if each.place.checkpoint_ns != namespace]
         stack += [(inner, each, False) for each in same[-1:]]
         stack += [(inner, each, True) for each in reversed((*calls, *same[:-1]))]
+
+
+def _call(namespace: str) -> str:
+    """The call of a subgraph, with as much of the task's id as is shown of others."""
+    task, *numbers = around(namespace)[1].split(NS_SEP)
+    name, *ids = task.split(":", 1)
+    return NS_SEP.join((":".join((name, *(id_[:_LEAST_ID] for id_ in ids))), *numbers))
 
 
 def _channel(change: ChannelChange) -> Iterator[str]:

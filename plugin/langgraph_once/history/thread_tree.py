@@ -23,7 +23,7 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.history.listing import Status, graph_of
 from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.namespace import NS_SEP
+from langgraph_once.stream.part.namespace import around
 from langgraph_once.survey.sizes import tables_in
 from langgraph_once.survey.snapshot import Snapshot
 
@@ -219,14 +219,14 @@ class _Reading:
 def _node(saved: CheckpointTuple) -> CheckpointNode:
     place, metadata = CheckpointRef.of(saved.config), saved.metadata
     parents: Mapping[str, str] = metadata.get("parents") or {}
-    outer = place.checkpoint_ns.rpartition(NS_SEP)[0]
-    around = CheckpointRef(place.thread_id, outer, parents[outer]) if outer in parents else None
+    outer, call = around(place.checkpoint_ns)
+    is_called = call and outer in parents
     writes = saved.pending_writes or ()
     tasks = task_states(writes)
     return CheckpointNode(
         place,
         CheckpointRef.of(saved.parent_config) if saved.parent_config else None,
-        around if place.checkpoint_ns else None,
+        CheckpointRef(place.thread_id, outer, parents[outer]) if is_called else None,
         metadata.get("step"),
         str(metadata.get("source", "")),
         str(saved.checkpoint.get("ts", "")),

@@ -15,7 +15,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
-from langgraph.types import Command
+from langgraph.types import Command, RetryPolicy
 
 from langgraph_once import OnceSerializer
 from langgraph_once.survey import open_snapshot, survey
@@ -120,6 +120,42 @@ def test_a_tree_is_drawn_in_eighty_columns_with_forks_beside_what_went_on(
     assert rows[3].endswith("interrupt")
     assert FIRST not in run.stdout
     assert max(map(len, run.stdout.splitlines())) <= 90
+
+
+def test_a_call_that_is_retried_stands_under_the_step_that_made_it(
+    path: Path, tmp_path: Path
+) -> None:
+    calls: list[Any] = []
+
+    def call(state: State) -> State:
+        inner.invoke(state)
+        calls.append(state)
+        if len(calls) == 1:
+            raise ConnectionError
+        return {"parts": [1]}
+
+    inner: Any = StateGraph(State).add_node("think", lambda _: {"parts": [2]})
+    inner = inner.add_edge(START, "think").compile()
+    again = RetryPolicy(initial_interval=0.01)
+    outer = StateGraph(State).add_node("call", call, retry_policy=again).add_edge(START, "call")
+    with stock(str(path)) as saver:
+        outer.compile(saver).invoke({"parts": [0]}, config())
+    run = inspect("forked", "--database", str(path), cwd=tmp_path)
+    head, _, _, *rows = run.stdout.splitlines()
+    assert "subgraph calls 2" in head
+    assert [re.sub("(?<=●).*|:[0-9a-f]{8}", "", row) for row in rows] == [
+        "  -1 ●",
+        "   0 ●",
+        "     ├ call",
+        "  -1 │ ●",
+        "   0 │ ●",
+        "   1 │ ●",
+        "     ├ call|1",
+        "  -1 │ ●",
+        "   0 │ ●",
+        "   1 │ ●",
+        "   1 ●",
+    ]
 
 
 def test_models_of_a_delta_channel_are_counted_once(here: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ __all__ = [
     "PerGraph",
     "Place",
     "akin",
+    "around",
     "bare",
     "is_inside",
     "lineage",
@@ -39,6 +40,17 @@ def lineage(task: str) -> tuple[str, ...]:
     return tuple(
         NS_SEP.join(parts[: i + 1]) for i, part in enumerate(parts) if not part.isdecimal()
     )
+
+
+def around(namespace: str) -> tuple[str, str]:
+    """The namespace of the graph around a subgraph's, and the name of the call in it.
+
+    A task that calls subgraphs again, as in a retry, numbers them: `node:task|1` is a call of the
+    graph around `node:task`, not of a graph in it.
+    """
+    parts = namespace.split(NS_SEP)
+    last = next((i for i in reversed(range(len(parts))) if not parts[i].isdecimal()), 0)
+    return NS_SEP.join(parts[:last]), NS_SEP.join(parts[last:])
 
 
 def task_in(metadata: Mapping[str, Any]) -> str:
