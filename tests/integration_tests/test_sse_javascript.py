@@ -74,6 +74,7 @@ def test_a_plain_graph_delivers_its_text_once_where_that_is_asked_for(
     assert once["nameless"] == plain["nameless"] == 0  # what is left out leaves nothing behind
 
 
+@pytest.mark.slow
 def test_an_id_that_comes_with_a_heartbeat_shows_nothing_that_a_heartbeat_does_not(
     sse_server: DevServer, stream: Stream
 ) -> None:

@@ -173,6 +173,7 @@ def test_init_leaves_what_it_does_not_understand_or_would_break(tmp_path: Path) 
     assert "add a pyproject.toml" in run.stdout
 
 
+@pytest.mark.slow
 def test_the_store_is_wired_where_that_is_asked_for(tmp_path: Path) -> None:
     file = template(tmp_path)
     installed = {"PYTHONPATH": str(tmp_path / "src")}
@@ -298,6 +299,7 @@ def test_what_looks_like_a_graph_and_is_none_is_left_out(tmp_path: Path) -> None
     assert list(after) == ["source", "graphs", "checkpointer", "http"]
 
 
+@pytest.mark.slow
 def test_threads_may_go_to_postgresql(tmp_path: Path, postgres: str) -> None:
     file = template(tmp_path)
     known, secret = (postgres.replace(":@", each) for each in ("@", ":hush@"))

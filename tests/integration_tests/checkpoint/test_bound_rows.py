@@ -109,6 +109,7 @@ def differences(one: Stored, other: Stored) -> set[str]:
     return differs | ({"channel"} if one.at.channel != other.at.channel else set())
 
 
+@pytest.mark.slow
 def test_no_cell_opens_in_the_place_of_another(here: str) -> None:
     with whole.once(here, SEALED) as saver:
         whole.fill(saver)

@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from langchain_core.messages import AIMessageChunk, RemoveMessage, ToolMessage
 from langchain_core.messages.tool import tool_call_chunk
 from langgraph.types import Interrupt
@@ -59,6 +60,7 @@ def turn(at: int) -> Iterator[Part]:
     yield Part(ns, "updates", {"__interrupt__": (Interrupt(at, id=f"i{at}"),)})
 
 
+@pytest.mark.slow
 def test_a_stream_without_end_takes_no_more_than_its_history() -> None:
     processor, turns = watching(), iter(range(WARM + MORE))
 
