@@ -12,11 +12,15 @@ from demo.dev_server import DevServer
 
 
 def read(server: DevServer) -> dict[str, float]:
-    """The sum of each metric over its labels."""
+    """The sum of each metric over its labels; of a histogram, the sum of its times."""
     answer = httpx.get(f"{server.url}/once/metrics")
     assert answer.status_code == 200
     return {
-        family.name: sum(sample.value for sample in family.samples)
+        family.name: sum(
+            sample.value
+            for sample in family.samples
+            if not sample.name.endswith(("_bucket", "_count"))
+        )
         for family in text_string_to_metric_families(answer.text)
     }
 

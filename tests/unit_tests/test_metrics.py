@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 import threading
@@ -25,12 +26,15 @@ from langgraph_once import once
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.errors import ConfigError
 from langgraph_once.metrics import METRICS, OUTCOMES, observe
+from langgraph_once.metrics.counts import Durations
 from langgraph_once.metrics.prometheus import prometheus_text
 from langgraph_once.settings import load_settings
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind
 from tests.unit_tests.stream.scenes import ASKED, chain, says_copy
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
+OF_TIMES = ("_bucket", "_count")
+"""What OpenTelemetry is not given of a histogram."""
 HERE: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
 
 
@@ -98,6 +102,7 @@ def test_labels_are_operations_reasons_and_outcomes_alone() -> None:
         "reason": {*Because},
         "outcome": {*OUTCOMES},
         "state": {"idle", "used"},
+        "le": {*map(str, Durations.BOUNDS_S), "+Inf"},
     }
     for _, labels in numbers():
         assert all(value in known[label] for label, value in labels)
@@ -117,7 +122,8 @@ def test_a_value_in_pieces_is_counted_and_adds_few_as_it_grows(
     # Stored once, the second takes a fraction of the first, and is encoded whole.
     assert added("storage_encoded_bytes_total") > 2 * encoded > 300_000
     assert added("storage_stored_bytes_total") < 1.5 * stored
-    assert 0 < added("storage_encode_seconds_total") < 10
+    assert 0 < added("storage_encode_seconds_sum") < 10
+    assert added("storage_encode_seconds_count") == 4  # the pieces of each count, too
     third = Added()
     put(saver, long(302))
     assert third("storage_new_pieces_total") < 5
@@ -147,7 +153,9 @@ def test_a_checkpoint_that_a_run_starts_from_counts_as_read(saver: OnceSqliteSav
     assert saver.get_tuple(HERE) is not None
     assert saver.get_tuple({"configurable": {"thread_id": "nobody", "checkpoint_ns": ""}}) is None
     assert added("storage_reads_total") == 1
-    assert 0 < added("storage_decode_seconds_total") < 10
+    assert 0 < added("storage_decode_seconds_sum") < 10
+    assert added("storage_decode_seconds_count") == 1
+    assert added("storage_decode_seconds_bucket", le="+Inf") == 1
 
 
 def test_who_waits_for_a_connection_is_counted(postgres: str) -> None:
@@ -176,6 +184,29 @@ def test_who_waits_for_a_connection_is_counted(postgres: str) -> None:
         assert added("pool_connections", state="used") == 0
 
 
+def test_what_a_pool_counted_stays_when_it_is_closed(postgres: str) -> None:
+    from langgraph_once.checkpoint import open_postgres_saver
+
+    added = Added()
+    for _ in range(3):
+        with open_postgres_saver(postgres, schema="metrics", max_size=1) as saver:
+            saver.get_tuple(HERE)
+        asked = added("pool_requests_total")
+        del saver
+        gc.collect()
+        assert added("pool_requests_total") == asked
+    assert asked >= 3
+    assert added("pool_connections", state="idle") == added("pool_connections", state="used") == 0
+
+
+def test_times_are_counted_by_how_long_they_were() -> None:
+    times = Durations()
+    for took_ns in (1, 100_000, 100_001, 2_000_000_000):
+        times.add(took_ns)
+    assert times.up_to() == [2, 3, 3, 3, 3, 3, 3, 3, 3, 4]
+    assert times.total_s == pytest.approx(2.000200002)
+
+
 def test_prometheus_reads_every_metric_with_its_type_and_meaning() -> None:
     found = {each.name: each for each in text_string_to_metric_families(prometheus_text().decode())}
     assert found.keys() == {metric.name for metric in METRICS}
@@ -202,8 +233,12 @@ def test_opentelemetry_reads_the_numbers_that_prometheus_reads() -> None:
         units[metric.name] = metric.unit
         for point in metric.data.data_points:
             read[metric.name, frozenset((point.attributes or {}).items())] = point.value
-    suffixed = {metric.name: metric.prometheus_name for metric in METRICS}
-    assert {(suffixed[name], labels): value for (name, labels), value in read.items()} == numbers()
+    suffixed = {
+        metric.name: f"{metric.name}_sum" if metric.durations else metric.prometheus_name
+        for metric in METRICS
+    }
+    others = {key: value for key, value in numbers().items() if not key[0].endswith(OF_TIMES)}
+    assert {(suffixed[name], labels): value for (name, labels), value in read.items()} == others
     assert units == {metric.name: metric.unit for metric in METRICS}
     provider.shutdown()
 

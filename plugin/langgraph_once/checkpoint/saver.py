@@ -101,9 +101,9 @@ class OnceSaver(BaseCheckpointSaver[str]):
         found = self._read(self.threads.get(CheckpointRef.of(config)))
         began = perf_counter_ns()
         decoded = next(found.tuples(is_lazy=False), None)
-        took = perf_counter_ns() - began
-        storage.reads += decoded is not None
-        storage.decode_ns += took
+        if decoded is not None:
+            storage.reads += 1
+            storage.decode_seconds.add(perf_counter_ns() - began)
         return decoded
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:

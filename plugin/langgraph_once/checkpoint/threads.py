@@ -297,8 +297,8 @@ class Threads:
     def _cells(self, pieces: Mapping[bytes, Piece]) -> dict[bytes, Cell]:
         began = perf_counter_ns()
         cells = {name: self.values.piece(data) for name, data in pieces.items()}
-        took = perf_counter_ns() - began
-        storage.encode_ns += took
+        if cells:
+            storage.encode_seconds.add(perf_counter_ns() - began)
         return cells
 
     def _add(self, thread_id: str, cells: Mapping[bytes, Cell]) -> Statement:
@@ -307,9 +307,8 @@ class Threads:
 
 
 def _count_write(began: int) -> None:
-    took = perf_counter_ns() - began
     storage.writes += 1
-    storage.encode_ns += took
+    storage.encode_seconds.add(perf_counter_ns() - began)
 
 
 def run_id(config: RunnableConfig, metadata: Mapping[str, Any]) -> str | None:

@@ -7,13 +7,15 @@ token and no value waits for it. Who wants to see it reads it: `table.METRICS` s
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Final
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
-__all__ = ["OUTCOMES", "pools", "retention", "storage", "streams"]
+__all__ = ["OUTCOMES", "Durations", "pools", "retention", "storage", "streams"]
 
 OUTCOMES: Final = (
     *("suppressed", "repaired", "replaced", "retracted", "held", "inferred"),
@@ -59,38 +61,77 @@ class StreamCounts:
             self.gaps += 1
 
 
+class Durations:
+    """How long something took, each time."""
+
+    BOUNDS_S: Final = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+    _BOUNDS_NS: Final = tuple(round(bound * 1e9) for bound in BOUNDS_S)
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(self.BOUNDS_S) + 1)
+        self._total_ns = 0
+
+    def add(self, took_ns: int) -> None:
+        """Count one time, in nanoseconds."""
+        at = bisect_left(self._BOUNDS_NS, took_ns)
+        self._counts[at] += 1
+        self._total_ns += took_ns
+
+    @property
+    def total_s(self) -> float:
+        """All together, in seconds."""
+        return self._total_ns / 1e9
+
+    def up_to(self) -> list[int]:
+        """How many took up to each of `BOUNDS_S`, and how many there were."""
+        return [*accumulate(self._counts)]
+
+
 def _metric(unit: str, meaning: str) -> int:
     """A count from 0, which `table.METRICS` shows under its name."""
     counted: int = field(default=0, metadata={"unit": unit, "meaning": meaning})
     return counted
 
 
+def _durations(meaning: str) -> Durations:
+    """Times, which `table.METRICS` shows under their name."""
+    counted: Durations = field(
+        default_factory=Durations, metadata={"unit": "s", "meaning": meaning}
+    )
+    return counted
+
+
 @dataclass(slots=True)
 class StorageCounts:
-    """What savers wrote and read. Times are in nanoseconds; as metrics, in seconds.
+    """What savers wrote and read.
 
     Threads add without a lock, and no addition is lost as long as no call stands in it, such as
     `len`: there, and at jumps, CPython with a GIL changes threads.
     """
 
     writes: int = _metric("{write}", "Checkpoints, and writes of tasks, that savers encoded.")
-    encode_ns: int = _metric(
-        "s", "How long savers encoded, compressed, encrypted and cut those, without storing them."
+    encode_seconds: Durations = _durations(  # noqa: RUF009 - it is a `field`
+        "How long savers encoded, compressed, encrypted and cut each of those, without storing it; "
+        "its new pieces count once more."
     )
     encoded_bytes: int = _metric(
         "By", "What the codec wrote for them: neither compressed nor in pieces."
     )
     stored_bytes: int = _metric(
-        "By", "What was stored for them. The difference to the encoded bytes is saved."
+        "By",
+        "What the database was given for them. The difference to the encoded bytes is saved. Metadata, and in "
+        "PostgreSQL the column `checkpoint`, are in neither: they are stored as they are.",
     )
     cut_values: int = _metric("{value}", "Values that were stored in pieces.")
     new_pieces: int = _metric(
-        "{piece}", "Pieces that were stored for them; all others of their pieces were there."
+        "{piece}", "Pieces that the database was given for them; it had the others."
     )
     reads: int = _metric(
         "{checkpoint}", "Checkpoints that were decoded whole, as at the start of a run."
     )
-    decode_ns: int = _metric("s", "How long that took, without reading rows.")
+    decode_seconds: Durations = _durations(  # noqa: RUF009 - it is a `field`
+        "How long each of those took, without reading its rows."
+    )
 
 
 @dataclass(slots=True)
@@ -106,25 +147,43 @@ class RetentionCounts:
     deleted_threads: int = _metric("{thread}", "Threads that it deleted whole.")
     shortened_threads: int = _metric("{thread}", "Threads of which it deleted some checkpoints.")
     deleted_checkpoints: int = _metric("{checkpoint}", "Checkpoints that it deleted.")
-    deleted_bytes: int = _metric("By", "Bytes of values that it deleted, as they were stored.")
+    deleted_bytes: int = _metric(
+        "By", "Bytes that it deleted: values and metadata, as they were stored."
+    )
 
 
 class PoolCounts:
-    """The pools of connections that are open. They count by themselves."""
+    """The pools of connections. They count by themselves; here it stays when they are closed."""
 
     def __init__(self) -> None:
-        self._open: WeakSet[Any] = WeakSet()
+        self._lock = threading.Lock()
+        self._open: WeakKeyDictionary[Any, None] = WeakKeyDictionary()
+        self._closed: Counter[str] = Counter()
 
     def add(self, pool: Any) -> None:
-        """Take a pool of psycopg, until it is gone."""
-        self._open.add(pool)
+        """Take a pool of psycopg, until it is closed."""
+        with self._lock:
+            self._open[pool] = None
 
-    def total(self, name: str) -> int:
+    def close(self, pool: Any) -> None:
+        """Keep what a pool counted, without what it has now."""
+        with self._lock:
+            if pool in self._open:
+                del self._open[pool]
+                self._closed.update(pool.get_stats())
+
+    def total(self, name: str, *, is_now: bool = False) -> int:
         """The sum over all pools of a statistic of psycopg_pool, by its name in `get_stats`.
 
         A pool leaves out what has not occurred yet (psycopg_pool 3.2).
+
+        Args:
+            name: Of the statistic.
+            is_now: Whether it tells what a pool has now, and falls again; else it counts.
         """
-        return sum(pool.get_stats().get(name, 0) for pool in [*self._open])
+        with self._lock:
+            now: int = sum(pool.get_stats().get(name, 0) for pool in [*self._open])
+            return now if is_now else now + self._closed[name]
 
 
 # Of this process:

@@ -9,13 +9,18 @@ from langgraph_once.extras import install_command
 
 try:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+    from prometheus_client.metrics_core import (
+        CounterMetricFamily,
+        GaugeMetricFamily,
+        HistogramMetricFamily,
+    )
     from prometheus_client.metrics_core import Metric as Family
     from prometheus_client.registry import Collector
 except ImportError:
     raise ImportError(f"/once/metrics needs an extra: {install_command('metrics')}") from None
 
-from langgraph_once.metrics.table import METRICS
+from langgraph_once.metrics.counts import Durations
+from langgraph_once.metrics.table import METRICS, Metric
 
 __all__ = ["CONTENT_TYPE", "prometheus_text"]
 
@@ -25,11 +30,20 @@ CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 class _Ours(Collector):
     def collect(self) -> Iterator[Family]:
         for metric in METRICS:
+            if metric.durations is not None:
+                yield _histogram(metric, metric.durations)
+                continue
             family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
             found = family(metric.name, metric.meaning, labels=metric.labels)
             for labels, number in metric.read():
                 found.add_metric(labels, number)
             yield found
+
+
+def _histogram(metric: Metric, durations: Durations) -> Family:
+    bounds = [*map(str, durations.BOUNDS_S), "+Inf"]
+    buckets = [*zip(bounds, durations.up_to(), strict=True)]
+    return HistogramMetricFamily(metric.name, metric.meaning, buckets, durations.total_s)
 
 
 # Not the registry of the process: the server's own `/metrics` shows all that is there.

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
-from langgraph_once.metrics.counts import pools, retention, storage, streams
+from langgraph_once.metrics.counts import Durations, pools, retention, storage, streams
 
 __all__ = ["METRICS", "Metric"]
 
@@ -21,8 +21,9 @@ class Metric(NamedTuple):
     Attributes:
         name: Without the suffix `_total` that Prometheus gives to counters.
         unit: As OpenTelemetry writes it (UCUM).
-        read: Gives the number now.
+        read: Gives the number now; of a histogram, the sum.
         labels: Their names.
+        durations: What a histogram is of.
     """
 
     name: str
@@ -30,7 +31,8 @@ class Metric(NamedTuple):
     meaning: str
     read: Callable[[], Samples]
     labels: tuple[str, ...] = ()
-    kind: Literal["counter", "gauge"] = "counter"
+    kind: Literal["counter", "gauge", "histogram"] = "counter"
+    durations: Durations | None = None
 
     @property
     def prometheus_name(self) -> str:
@@ -48,28 +50,33 @@ def _labelled(counts: Mapping[str, int], words: int = 0) -> Callable[[], Samples
 
 
 def _of_fields(name: str, counts: Any) -> Iterator[Metric]:
-    """The metrics that the fields of a dataclass are; nanoseconds become seconds."""
+    """The metrics that the fields of a dataclass are."""
     for each in fields(counts):
         if each.metadata:
-            scale = 1e-9 if each.metadata["unit"] == "s" else 1
-            read = partial(_field, counts, each.name, scale)
-            full_name = f"langgraph_once_{name}_{each.name.replace('_ns', '_seconds')}"
-            yield Metric(full_name, read=read, **each.metadata)
+            metric = Metric(
+                f"langgraph_once_{name}_{each.name}",
+                read=partial(_field, counts, each.name),
+                **each.metadata,
+            )
+            durations = getattr(counts, each.name)
+            is_histogram = isinstance(durations, Durations)
+            yield metric._replace(kind="histogram", durations=durations) if is_histogram else metric
 
 
-def _field(counts: Any, name: str, scale: float) -> Samples:
-    return [((), getattr(counts, name) * scale)]
+def _field(counts: Any, name: str) -> Samples:
+    found = getattr(counts, name)
+    return [((), found.total_s if isinstance(found, Durations) else found)]
 
 
 def _of_pools(name: str, statistic: str, unit: str, meaning: str, **more: Any) -> Metric:
     """The sum of a statistic of psycopg's pools; milliseconds become seconds."""
-    scale = 1e-3 if unit == "s" else 1
-    read = _number(lambda: pools.total(statistic) * scale)
+    scale, is_now = 1e-3 if unit == "s" else 1, more.get("kind") == "gauge"
+    read = _number(lambda: pools.total(statistic, is_now=is_now) * scale)
     return Metric(f"langgraph_once_pool_{name}", unit, f"PostgreSQL: {meaning}", read, **more)
 
 
 def _connections() -> Samples:
-    size, idle = pools.total("pool_size"), pools.total("pool_available")
+    size, idle = (pools.total(name, is_now=True) for name in ("pool_size", "pool_available"))
     return [(("idle",), idle), (("used",), max(0, size - idle))]
 
 

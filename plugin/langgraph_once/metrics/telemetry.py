@@ -32,9 +32,9 @@ def observe(meter_provider: MeterProvider | None = None) -> None:
     meter = get_meter("langgraph_once", meter_provider=meter_provider)
     for metric in METRICS:
         make = (
-            meter.create_observable_counter
-            if metric.kind == "counter"
-            else meter.create_observable_gauge
+            meter.create_observable_gauge
+            if metric.kind == "gauge"
+            else meter.create_observable_counter
         )
         make(metric.name, [_asked(metric)], unit=metric.unit, description=metric.meaning)
 

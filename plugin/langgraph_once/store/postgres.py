@@ -76,7 +76,10 @@ async def open_postgres(
         try:
             # The pool would try for long.
             await asyncio.to_thread(check_postgres, url, config=config, index=index)
-            pool = await stack.enter_async_context(_pool(url, config))
+            pool = _pool(url, config)
+            pools.add(pool)
+            stack.callback(pools.close, pool)
+            await stack.enter_async_context(pool)
             store = _PostgresStore(pool, index=index, ttl=ttl)
             await set_up(lambda: _set_up(store, pool, config.schema), _RACES)
         except psycopg.Error as error:
@@ -104,7 +107,7 @@ def _pool(url: str, config: CheckpointConfig) -> psycopg_pool.AsyncConnectionPoo
         "row_factory": dict_row,
     }
     # Upstream's `from_conn_string` takes no `configure`, which the schema and the timeout need.
-    pool = psycopg_pool.AsyncConnectionPool(
+    return psycopg_pool.AsyncConnectionPool(
         url,
         kwargs=settings,
         min_size=1,
@@ -113,8 +116,6 @@ def _pool(url: str, config: CheckpointConfig) -> psycopg_pool.AsyncConnectionPoo
         open=False,
         name="langgraph-once-store",
     )
-    pools.add(pool)
-    return pool
 
 
 async def _set_up(store: AsyncPostgresStore, pool: Any, schema: str) -> None:

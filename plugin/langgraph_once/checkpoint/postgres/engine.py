@@ -119,6 +119,7 @@ class PostgresEngine(Engine):
         """Close the pool or the connection."""
         super().close()
         self.source.close()
+        pools.close(self.source)
 
     def _set_up(self) -> None:
         with self._lock, self._connection() as conn:
