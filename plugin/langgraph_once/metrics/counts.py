@@ -119,8 +119,9 @@ class StorageCounts:
     )
     stored_bytes: int = _metric(
         "By",
-        "What the database was given for them. The difference to the encoded bytes is saved. Metadata, and in "
-        "PostgreSQL the column `checkpoint`, are in neither: they are stored as they are.",
+        "What the database was given for them. The difference to the encoded bytes is saved. "
+        "Metadata, and in PostgreSQL the column `checkpoint`, are in neither: they are stored as "
+        "they are.",
     )
     cut_values: int = _metric("{value}", "Values that were stored in pieces.")
     new_pieces: int = _metric(
