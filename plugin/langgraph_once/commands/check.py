@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -78,16 +79,7 @@ def _tell_summary(config: str, parsed: dict[str, object]) -> None:
 
 
 def _as_json(found: Sequence[CheckFinding], is_fine: bool) -> str:
-    findings = [
-        {
-            "effect": each.effect,
-            "where": each.where,
-            "problem": each.problem,
-            "place": each.place,
-            "traceback": each.traceback,
-        }
-        for each in found
-    ]
+    findings = [asdict(each) for each in found]
     return json.dumps({"ok": is_fine, "findings": findings}, indent=2, ensure_ascii=False)
 
 
