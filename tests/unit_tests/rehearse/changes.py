@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AIMessage, AnyMessage
@@ -22,7 +22,7 @@ __all__ = ["BREAKING", "HARMLESS", "Change"]
 Build = Callable[[], Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Change:
     """A graph, and what it became.
 
@@ -37,8 +37,8 @@ class Change:
 
     old: Build
     new: Build
-    found: set[str]
-    truth: str
+    found: set[str] = field(default_factory=set)
+    truth: str = "goes on"
     before: tuple[str, ...] = ()
     blind: set[str] | None = None
 
@@ -272,173 +272,107 @@ ENDED = {"node-gone", "ends", "interrupt-gone"}
 
 BREAKING: dict[str, Change] = {
     "a node is renamed": Change(
-        old=USUAL,
-        new=line(Plain, "draft", "question", "send", question=ask),
-        found=ENDED,
-        truth="ends",
+        USUAL, line(Plain, "draft", "question", "send", question=ask), ENDED, "ends"
     ),
-    "a node is removed": Change(
-        old=USUAL, new=line(Plain, "draft", "send"), found=ENDED, truth="ends"
-    ),
+    "a node is removed": Change(USUAL, line(Plain, "draft", "send"), ENDED, "ends"),
     "a node is split": Change(
-        old=USUAL,
-        new=line(Plain, "draft", "prepare", "answer", "send", answer=ask),
-        found=ENDED,
-        truth="ends",
+        USUAL, line(Plain, "draft", "prepare", "answer", "send", answer=ask), ENDED, "ends"
     ),
     "an edge is removed": Change(
-        old=USUAL,
-        new=lambda: (
-            line(Plain, "draft", "ask")().add_node("send", ran("send")).add_edge(START, "send")
-        ),
-        found={"edge-gone"},
+        USUAL,
+        lambda: line(Plain, "draft", "ask")().add_node("send", ran("send")).add_edge(START, "send"),
+        {"edge-gone"},
+        "ends",
         blind=set(),
-        truth="ends",
     ),
     "a channel is removed": Change(
-        old=USUAL, new=line(NoNote, "draft", "ask", "send"), found={"channel-gone"}, truth="goes on"
+        USUAL, line(NoNote, "draft", "ask", "send"), {"channel-gone"}, "goes on"
     ),
     "a channel is retyped": Change(
-        old=USUAL, new=line(Retyped, "draft", "ask", "send"), found={"value"}, truth="goes on"
+        USUAL, line(Retyped, "draft", "ask", "send"), {"value"}, "goes on"
     ),
     "a channel of a model is retyped": Change(
-        old=line(Strict, "draft", "ask", "send"),
-        new=line(StrictRetyped, "draft", "ask", "send"),
-        found={"value", "fails"},
-        truth="fails",
+        line(Strict, "draft", "ask", "send"),
+        line(StrictRetyped, "draft", "ask", "send"),
+        {"value", "fails"},
+        "fails",
     ),
     "a reducer is changed": Change(
-        old=USUAL,
-        new=line(Prepended, "draft", "ask", "send"),
-        found={"reducer"},
-        blind=set(),
-        truth="goes on",
+        USUAL, line(Prepended, "draft", "ask", "send"), {"reducer"}, "goes on", blind=set()
     ),
     "a delta channel becomes a plain one": Change(
-        old=line(Delta, "draft", "ask", "send"),
-        new=USUAL,
-        found={"delta-gone"},
-        truth="goes on",
+        line(Delta, "draft", "ask", "send"), USUAL, {"delta-gone"}, "goes on"
     ),
     "a delta channel is removed": Change(
-        old=line(Delta, "draft", "ask", "send"),
-        new=line(NoTrail, "draft", "ask", "send", draft=draft),
-        found={"channel-gone"},
-        truth="ends",  # as nobody writes down that it came to `send`
+        line(Delta, "draft", "ask", "send"),
+        line(NoTrail, "draft", "ask", "send", draft=draft),
+        {"channel-gone"},
+        "ends",  # as nobody writes down that it came to `send`
     ),
     "a subgraph is renamed": Change(
-        old=outer("child", inner),
-        new=outer("kid", inner),
-        found={*ENDED, "subgraph-gone"},
-        truth="ends",
+        outer("child", inner), outer("kid", inner), {*ENDED, "subgraph-gone"}, "ends"
     ),
     "a node in a subgraph is renamed": Change(
-        old=outer("child", inner),
-        new=outer("child", lambda: inner("question")),
-        found=ENDED,
-        truth="goes on",  # without the answer
+        outer("child", inner),
+        outer("child", lambda: inner("question")),
+        ENDED,
+        "goes on",  # without the answer
     ),
     "an interrupt's node is gone, and another is not": Change(
-        old=side_by_side("ask", "ask_too", "look"),
-        new=side_by_side("ask_too", "look"),
-        found={"node-gone", "interrupt-gone", "join-changed"},
-        truth="ends",
+        side_by_side("ask", "ask_too", "look"),
+        side_by_side("ask_too", "look"),
+        {"node-gone", "interrupt-gone", "join-changed"},
+        "ends",
     ),
     "the node after a step half done is renamed": Change(
-        old=side_by_side("ask", "look"),
-        new=side_by_side("ask", "look", after="send_it"),
-        found={"later-gone", "edge-gone"},
+        side_by_side("ask", "look"),
+        side_by_side("ask", "look", after="send_it"),
+        {"later-gone", "edge-gone"},
+        "ends",
         blind={"later-gone"},
-        truth="ends",
     ),
     "the node of a Send is renamed": Change(
-        old=fan_out("work", fails=True),
-        new=fan_out("do"),
-        found={"send-gone", "ends"},
-        truth="ends",
+        fan_out("work", fails=True), fan_out("do"), {"send-gone", "ends"}, "ends"
     ),
     "a tool is renamed whose call is due": Change(
-        old=agent(weather),
-        new=agent(forecast),
-        found={"tool-gone"},
-        before=("tools",),
-        truth="ends",
+        agent(weather), agent(forecast), {"tool-gone"}, "ends", before=("tools",)
     ),
     "a tool is renamed that middleware may know": Change(
-        old=agent(weather),
-        new=agent(forecast, wrap=lambda request, run: run(request)),
-        found={"tool-later"},
+        agent(weather),
+        agent(forecast, wrap=lambda request, run: run(request)),
+        {"tool-later"},
+        "ends",
         before=("tools",),
-        truth="ends",
     ),
     "a context key is now required": Change(
-        old=with_context(User),
-        new=with_context(UserAndTeam),
-        found={"context"},
+        with_context(User),
+        with_context(UserAndTeam),
+        {"context"},
+        "goes on",  # as this node does not read it
         blind={"context-asked"},
-        truth="goes on",  # as this node does not read it
     ),
 }
 
 HARMLESS: dict[str, Change] = {
-    name: Change(old=old, new=new, found=found, before=before, truth="goes on")
-    for name, old, new, before, found in [
-        ("nothing", USUAL, USUAL, (), set()),
-        ("a node is added", USUAL, line(Plain, "draft", "ask", "send", "log"), (), set()),
-        ("a prompt is changed", agent(weather), agent(weather, prompt="Hi."), ("tools",), set()),
-        ("a channel is added", USUAL, line(MorePlain, "draft", "ask", "send"), (), set()),
-        ("a tool is added", agent(weather), agent(weather, forecast), ("tools",), set()),
-        ("an edge is added", USUAL, with_edge, (), set()),
-        ("a retry policy is added", USUAL, with_retries, (), set()),
-        (
-            "a node's function is replaced",
-            USUAL,
-            line(Plain, "draft", "ask", "send", ask=ask_kindly),
-            (),
-            set(),
-        ),
-        (
-            "a subgraph goes on further",
-            outer("child", inner),
-            outer("child", lambda: inner(more=True)),
-            (),
-            set(),
-        ),
-        (
-            "a context key may be given",
-            with_context(User),
-            with_context(UserAndPerhaps),
-            (),
-            set(),
-        ),
-        (
-            "a plain channel becomes a delta channel",
-            USUAL,
-            line(Delta, "draft", "ask", "send"),
-            (),
-            set(),
-        ),
-        (
-            "parallel nodes stay",
-            side_by_side("ask", "look"),
-            side_by_side("ask", "look"),
-            (),
-            set(),
-        ),
-        ("a Send's node is mended", fan_out("work", fails=True), fan_out("work"), (), set()),
-        (
-            "a TypedDict becomes a model",
-            USUAL,
-            line(Strict, "draft", "ask", "send"),
-            (),
-            set(),
-        ),
-        (
-            "a node is put before the one that waits",
-            USUAL,
-            line(Plain, "draft", "check", "ask", "send"),
-            (),
-            {"passed-by"},
-        ),
-    ]
+    "nothing": Change(USUAL, USUAL),
+    "a node is added": Change(USUAL, line(Plain, "draft", "ask", "send", "log")),
+    "a prompt is changed": Change(agent(weather), agent(weather, prompt="Hi."), before=("tools",)),
+    "a channel is added": Change(USUAL, line(MorePlain, "draft", "ask", "send")),
+    "a tool is added": Change(agent(weather), agent(weather, forecast), before=("tools",)),
+    "an edge is added": Change(USUAL, with_edge),
+    "a retry policy is added": Change(USUAL, with_retries),
+    "a node's function is replaced": Change(
+        USUAL, line(Plain, "draft", "ask", "send", ask=ask_kindly)
+    ),
+    "a subgraph goes on further": Change(
+        outer("child", inner), outer("child", lambda: inner(more=True))
+    ),
+    "a context key may be given": Change(with_context(User), with_context(UserAndPerhaps)),
+    "a plain channel becomes a delta channel": Change(USUAL, line(Delta, "draft", "ask", "send")),
+    "parallel nodes stay": Change(side_by_side("ask", "look"), side_by_side("ask", "look")),
+    "a Send's node is mended": Change(fan_out("work", fails=True), fan_out("work")),
+    "a TypedDict becomes a model": Change(USUAL, line(Strict, "draft", "ask", "send")),
+    "a node is put before the one that waits": Change(
+        USUAL, line(Plain, "draft", "check", "ask", "send"), {"passed-by"}
+    ),
 }
