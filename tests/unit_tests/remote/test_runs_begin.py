@@ -21,7 +21,16 @@ from langgraph_sdk.errors import (
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
 from langgraph_once.remote import stream_run
-from tests.unit_tests.remote.clients import BEGUN, CUSTOM, SUCCESS, Client, custom, numbers
+from tests.unit_tests.remote.clients import (
+    BEGUN,
+    CUSTOM,
+    SUCCESS,
+    Client,
+    custom,
+    cut_run,
+    numbers,
+    rest_of,
+)
 from tests.unit_tests.remote.raw_server import (
     THREAD,
     RawServer,
@@ -46,11 +55,9 @@ class TestBeginning:
     def test_a_run_that_the_server_refuses(
         self, client: Client, status: str, error: type[Exception]
     ) -> None:
-        with (
-            RawServer(answer({"detail": "thread is busy"}, status)) as server,
-            pytest.raises(error, match="thread is busy"),
-        ):
-            client.run(server)
+        _, server = client.fails(
+            error, answer({"detail": "thread is busy"}, status), match="thread is busy"
+        )
         assert len(server.requests) == 1
 
     def test_a_run_at_an_address_where_nobody_listens(self) -> None:
@@ -63,11 +70,9 @@ class TestBeginning:
             list(stream_run(client, THREAD, "graph", **CUSTOM))
 
     def test_a_stream_of_another_content_type_is_refused(self, client: Client) -> None:
-        with (
-            RawServer(answer(b"<html>", media_type="text/html")) as server,
-            pytest.raises(httpx.TransportError, match="got text/html"),
-        ):
-            client.run(server)
+        client.fails(
+            httpx.TransportError, answer(b"<html>", media_type="text/html"), match="got text/html"
+        )
 
 
 def test_the_states_are_asked_for_unless_another_mode_is(client: Client) -> None:
@@ -79,18 +84,15 @@ def test_the_states_are_asked_for_unless_another_mode_is(client: Client) -> None
 class TestFrames:
     @pytest.mark.parametrize("data", [b"{", b"<html>", b'"\xff', b'{"a":1}}'])
     def test_a_frame_that_holds_no_json_is_refused(self, client: Client, data: bytes) -> None:
-        with (
-            RawServer(stream(events([BEGUN, ("custom", data, "2-0")]))) as server,
-            pytest.raises(StreamError, match="is no JSON"),
-        ):
-            client.run(server)
+        client.fails(
+            StreamError, stream(events([BEGUN, ("custom", data, "2-0")])), match="is no JSON"
+        )
 
     def test_bytes_that_are_no_utf_8_are_replaced_as_the_standard_wants(
         self, client: Client
     ) -> None:
         body = events([BEGUN, ("custom", b'{"n": "a\xffb"}', "2-0")])
-        with RawServer(stream(body), SUCCESS) as server:
-            assert numbers(client.run(server)) == ["a\ufffdb"]
+        assert client.numbers(stream(body), SUCCESS) == ["a\ufffdb"]
 
     @pytest.mark.parametrize("piece", [b"x" * 1024, b"data: x\r\n"], ids=["line", "lines"])
     def test_a_frame_that_does_not_end_is_refused_before_it_fills_the_memory(
@@ -99,11 +101,12 @@ class TestFrames:
         endless = stream(b"data: " + piece * (50 * 1024 * 1024 // len(piece)), whole=False)
         bounded = RemoteConfig(max_frame_bytes=1024 * 1024)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        with (
-            RawServer(endless) as server,
-            pytest.raises(StreamError, match=r"longer than 1048576 bytes; .*max_frame_bytes"),
-        ):
-            client.run(server, remote=bounded)
+        client.fails(
+            StreamError,
+            endless,
+            match=r"longer than 1048576 bytes; .*max_frame_bytes",
+            remote=bounded,
+        )
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30 * 1024
 
     def test_a_large_one_passes_where_that_is_allowed(self, client: Client) -> None:
@@ -114,9 +117,7 @@ class TestFrames:
     def test_an_unfinished_one_is_none(self, client: Client) -> None:
         """Of a response whose length nobody told, a cut looks like the end."""
         cut = unsized(events([BEGUN, *custom(1)]) + b'event: custom\r\ndata: {"n": 2}\r\n')
-        rest = stream(events(custom(1, 2)))
-        with RawServer(cut, rest, stream(events(custom(2))), SUCCESS) as server:
-            assert numbers(client.run(server)) == [1, 2]
+        assert client.numbers(cut, rest_of(1, 2), rest_of(2), SUCCESS) == [1, 2]
 
 
 def refused(status: str, **headers: str) -> bytes:
@@ -180,22 +181,19 @@ class TestBeginningAgain:
         assert len(server.requests) == 1
 
     def test_nothing_can_be_missing_of_a_run_that_had_not_begun(self, client: Client) -> None:
-        with RawServer(refused(BUSY), BEGAN) as server:
-            assert numbers(client.run(server, stream_resumable=False)) == [1]
+        assert client.numbers(refused(BUSY), BEGAN, stream_resumable=False) == [1]
 
     def test_beginning_again_is_bounded_and_ends_with_what_the_server_said(
         self, client: Client
     ) -> None:
-        with RawServer(refused(BUSY)) as server, pytest.raises(RateLimitError, match="later"):
-            client.run(server)
+        _, server = client.fails(RateLimitError, refused(BUSY), match="later")
         assert len(server.requests) == 3
 
     def test_a_run_that_has_begun_is_asked_for_when_the_server_says(self, client: Client) -> None:
         began = time.monotonic()
-        cut, rest = stream(events([BEGUN, *custom(1)]), whole=False), stream(events(custom(1, 2)))
+        cut, rest = cut_run(1), rest_of(1, 2)
         busy = refused(BUSY, Retry_After="1")
-        with RawServer(cut, busy, rest, stream(events(custom(2))), SUCCESS) as server:
-            assert numbers(client.run(server)) == [1, 2]
+        assert client.numbers(cut, busy, rest, rest_of(2), SUCCESS) == [1, 2]
         assert time.monotonic() - began >= 1
 
 
@@ -203,7 +201,7 @@ class TestSilence:
     """A connection that says nothing is dead where the server would send heartbeats."""
 
     IMPATIENT = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
-    SILENT = stream(events([BEGUN, *custom(1)]), whole=False)
+    SILENT = cut_run(1)
 
     def test_silence_is_noticed_after_three_heartbeats_unless_configured(self) -> None:
         assert RemoteConfig().idle_timeout_s == 15

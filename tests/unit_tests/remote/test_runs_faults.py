@@ -20,7 +20,20 @@ from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.remote import stream_run
 from langgraph_once.remote.following.history import CHECKPOINTS_PER_PAGE
 from langgraph_once.stream import Ledger
-from tests.unit_tests.remote.clients import BEGUN, CUSTOM, SUCCESS, Client, custom, numbers
+from tests.unit_tests.remote.clients import (
+    BEGUN,
+    CUSTOM,
+    EVENTS_LOST,
+    EVENTS_MISSING,
+    RUN_UNKNOWN,
+    SUCCESS,
+    Client,
+    custom,
+    cut_run,
+    numbers,
+    rest_of,
+    run_of,
+)
 from tests.unit_tests.remote.raw_server import (
     RUN,
     THREAD,
@@ -35,9 +48,9 @@ NOT_FOUND = answer({"detail": "not found"}, "404 Not Found")
 FIFTH = {"checkpoint_id": "5"}
 
 
-WHOLE = stream(events([BEGUN, *custom(1, 2, 3)]))
+WHOLE = run_of(1, 2, 3)
 EMPTY_FIELDS: Any = {"additional_kwargs": {}, "response_metadata": {}}
-REPEATED = stream(events(custom(3)))
+REPEATED = rest_of(3)
 
 
 class TestGoingOn:
@@ -53,7 +66,7 @@ class TestGoingOn:
         slow = RemoteConfig(backoff_s=5)
         began = time.monotonic()
         cut = unsized(events([BEGUN, *custom(1, 2)]))
-        with RawServer(cut, stream(events(custom(2, 3))), REPEATED, SUCCESS) as server:
+        with RawServer(cut, rest_of(2, 3), REPEATED, SUCCESS) as server:
             assert numbers(client.run(server, remote=slow)) == [1, 2, 3]
             assert time.monotonic() - began < 4  # what ended by itself is not waited for
             assert [head.split()[0] for head in server.requests] == ["POST", *["GET"] * 3]
@@ -63,13 +76,12 @@ class TestGoingOn:
         cut, rest, last = (
             body.replace(f"/threads/{THREAD}".encode(), b"")
             for body in (
-                stream(events([BEGUN, *custom(1, 2)])),
-                stream(events(custom(2, 3))),
+                run_of(1, 2),
+                rest_of(2, 3),
                 REPEATED,
             )
         )
-        with RawServer(cut, rest, last) as server:
-            assert numbers(client.run(server, thread_id=None)) == [1, 2, 3]
+        assert client.numbers(cut, rest, last, thread_id=None) == [1, 2, 3]
 
     def test_an_end_that_is_said_is_enough(self, client: Client) -> None:
         ended = stream(events([BEGUN, *custom(1), ("end", {"status": "success"}, "3-0")]))
@@ -79,31 +91,24 @@ class TestGoingOn:
 
     def test_a_cut_is_not_the_end(self, client: Client) -> None:
         cut = stream(events([BEGUN, *custom(1)]) + b"event: custom\r\nda", whole=False)
-        with RawServer(cut, stream(events(custom(1, 2))), stream(events(custom(2))), SUCCESS) as s:
-            assert numbers(client.run(s)) == [1, 2]
+        assert client.numbers(cut, rest_of(1, 2), rest_of(2), SUCCESS) == [1, 2]
 
     def test_an_end_that_looks_clean_is_not_believed(self, client: Client) -> None:
         """A proxy that closes idle connections, say."""
-        closed = stream(events([BEGUN, *custom(1)]))
         running = answer({"run_id": RUN, "status": "running"})
-        rest = stream(events(custom(1, 2)))
-        with RawServer(closed, running, rest, stream(events(custom(2))), SUCCESS) as server:
-            assert numbers(client.run(server)) == [1, 2]
+        assert client.numbers(run_of(1), running, rest_of(1, 2), rest_of(2), SUCCESS) == [1, 2]
 
     @pytest.mark.parametrize("status", ["running", "pending"])
     def test_a_run_that_goes_on_is_read_on(self, client: Client, status: str) -> None:
         running = answer({"run_id": RUN, "status": status})
-        begun, rest = stream(events([BEGUN, *custom(1)])), stream(events(custom(1, 2)))
-        with RawServer(begun, running, rest, stream(events(custom(2))), SUCCESS) as server:
-            assert numbers(client.run(server)) == [1, 2]
+        begun, rest = run_of(1), rest_of(1, 2)
+        assert client.numbers(begun, running, rest, rest_of(2), SUCCESS) == [1, 2]
 
     def test_a_connection_that_ends_before_it_says_anything_is_not_believed(
         self, client: Client
     ) -> None:
-        with RawServer(stream(b""), WHOLE, REPEATED, SUCCESS) as server:
-            assert numbers(client.run(server)) == [1, 2, 3]
-        with RawServer(stream(b""), stream(b""), SUCCESS, answer([])) as server:
-            assert numbers(client.run(server)) == ["the server no longer has the events of the run"]
+        assert client.numbers(stream(b""), WHOLE, REPEATED, SUCCESS) == [1, 2, 3]
+        assert client.numbers(stream(b""), stream(b""), SUCCESS, answer([])) == [EVENTS_LOST]
 
     def test_heartbeats_of_a_stream_are_no_events(self, client: Client) -> None:
         beating = stream(b": heartbeat\r\n\r\n" + events([BEGUN]) + b": heartbeat\r\n\r\n:\r\n\r\n")
@@ -112,25 +117,24 @@ class TestGoingOn:
 
     def test_a_silent_connection_counts_as_cut(self, client: Client) -> None:
         impatient = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
-        first = stream(events([BEGUN, *custom(1)]), whole=False)
-        with RawServer(
-            first, None, stream(events(custom(1, 2))), stream(events(custom(2))), SUCCESS
-        ) as s:
+        with RawServer(cut_run(1), None, rest_of(1, 2), rest_of(2), SUCCESS) as s:
             assert numbers(client.run(s, remote=impatient)) == [1, 2]
 
     @pytest.mark.parametrize("status", ["503 Service Unavailable", "429 Too Many Requests"])
     def test_a_server_that_is_busy_is_asked_again(self, client: Client, status: str) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
         busy = answer({"detail": "later"}, status)
         patient = RemoteConfig(max_retries=3, backoff_s=0, max_backoff_s=0)
         page = answer(b"<html>", media_type="text/html")
-        last = stream(events(custom(2)))
-        with RawServer(cut, busy, page, stream(events(custom(1, 2))), last, SUCCESS) as server:
-            assert numbers(client.run(server, remote=patient)) == [1, 2]
+        assert client.numbers(
+            cut_run(1), busy, page, rest_of(1, 2), rest_of(2), SUCCESS, remote=patient
+        ) == [
+            1,
+            2,
+        ]
 
     def test_an_event_that_the_server_does_not_keep_is_not_waited_for(self, client: Client) -> None:
         cut = stream(events([BEGUN, *custom(1), ("feedback", {}, "3-0")]), whole=False)
-        with RawServer(cut, stream(events(custom(1, 4))), stream(events(custom(4))), SUCCESS) as s:
+        with RawServer(cut, rest_of(1, 4), rest_of(4), SUCCESS) as s:
             assert [part.mode for part in client.run(s)] == ["custom", "feedback", "custom"]
 
 
@@ -138,14 +142,14 @@ class TestGivingUp:
     def test_tries_in_vain_are_bounded_and_the_error_carries_all_that_is_needed(
         self, client: Client
     ) -> None:
-        cut = stream(events([BEGUN, *custom(1, 2)]), whole=False)
         ledger = Ledger()
-        with (
-            RawServer(cut, stream(b"", whole=False)) as server,
-            pytest.raises(StreamInterrupted, match="gave up after 2") as caught,
-        ):
-            client.run(server, ledger=ledger)
-        error = caught.value
+        error, server = client.fails(
+            StreamInterrupted,
+            cut_run(1, 2),
+            stream(b"", whole=False),
+            match="gave up after 2",
+            ledger=ledger,
+        )
         assert len(server.requests) == 3
         assert (error.thread_id, error.run_id, error.last_event_id) == (THREAD, RUN, "3-0")
         assert error.ledger is ledger
@@ -154,83 +158,66 @@ class TestGivingUp:
 
     def test_an_event_that_is_new_makes_them_start_afresh(self, client: Client) -> None:
         pieces = [
-            stream(events([BEGUN, *custom(1)]), whole=False),
+            cut_run(1),
             *(stream(events(custom(n, n + 1)), whole=False) for n in range(1, 9)),
-            stream(events(custom(9))),
+            rest_of(9),
             SUCCESS,
         ]
-        with RawServer(*pieces) as server:
-            assert numbers(client.run(server)) == list(range(1, 10))
+        assert client.numbers(*pieces) == list(range(1, 10))
 
     def test_before_another_try_it_waits(self, client: Client) -> None:
         waiting = RemoteConfig(max_retries=2, backoff_s=0.2, max_backoff_s=0.2)
         began = time.monotonic()
-        with (
-            RawServer(stream(events([BEGUN]), whole=False)) as server,
-            pytest.raises(StreamInterrupted, match="gave up after 2"),
-        ):
-            client.run(server, remote=waiting)
+        client.fails(StreamInterrupted, cut_run(), match="gave up after 2", remote=waiting)
         assert time.monotonic() - began > 0.4
 
     def test_no_retries_at_all(self, client: Client) -> None:
         none = RemoteConfig(max_retries=0)
-        with (
-            RawServer(stream(events([BEGUN]), whole=False)) as server,
-            pytest.raises(StreamInterrupted),
-        ):
-            client.run(server, remote=none)
+        _, server = client.fails(StreamInterrupted, cut_run(), remote=none)
         assert len(server.requests) == 1
 
     def test_a_server_that_refuses_is_not_asked_again(self, client: Client) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
-        with (
-            RawServer(cut, answer({"detail": "who?"}, "401 Unauthorized")) as server,
-            pytest.raises(StreamInterrupted, match="refused with 401"),
-        ):
-            client.run(server)
+        _, server = client.fails(
+            StreamInterrupted,
+            cut_run(1),
+            answer({"detail": "who?"}, "401 Unauthorized"),
+            match="refused with 401",
+        )
         assert len(server.requests) == 2
 
     def test_a_run_that_is_unknown_and_not_complete_is_an_error_after_what_is_known(self) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
         with (
-            RawServer(cut, NOT_FOUND) as server,
+            RawServer(cut_run(1), NOT_FOUND) as server,
             get_sync_client(url=server.url) as client,
         ):
             parts = stream_run(client, THREAD, "graph", **CUSTOM)
-            assert numbers([next(parts), next(parts)]) == [1, "the server no longer knows the run"]
+            assert numbers([next(parts), next(parts)]) == [1, RUN_UNKNOWN]
             with pytest.raises(StreamInterrupted, match="no longer knows it"):
                 next(parts)
 
     def test_a_run_that_the_stream_calls_unknown_raises_stream_interrupted(
         self, client: Client
     ) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
         error = {"error": "HTTPException", "message": "404: Run not found"}
         unknown = stream(events([("error", error, None)]))
-        with (
-            RawServer(cut, unknown, NOT_FOUND) as server,
-            pytest.raises(StreamInterrupted, match="no longer knows it"),
-        ):
-            client.run(server)
+        client.fails(StreamInterrupted, cut_run(1), unknown, NOT_FOUND, match="no longer knows it")
 
     def test_another_error_of_the_server_is_told(self, client: Client) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
         error = {"error": "HTTPException", "message": "500: out of order"}
         failed = stream(events([("error", error, None)]))
-        with RawServer(cut, failed) as server, pytest.raises(RemoteException, match="out of order"):
-            client.run(server)
+        client.fails(RemoteException, cut_run(1), failed, match="out of order")
 
     def test_a_graph_may_fail_with_the_same_words(self, client: Client) -> None:
         error = {"error": "HTTPException", "message": "404: nobody is at home"}
         failed = stream(events([BEGUN, ("error", error, None)]))
-        with RawServer(failed) as server, pytest.raises(RemoteException, match="nobody"):
-            client.run(server)
+        client.fails(RemoteException, failed, match="nobody")
 
     def test_a_run_that_is_unknown_but_complete_ends(self, client: Client) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
         states = answer([{"values": {}, "next": [], "tasks": []}])
-        with RawServer(cut, NOT_FOUND, NOT_FOUND, states) as server:
-            assert numbers(client.run(server)) == [1, "the server no longer knows the run"]
+        assert client.numbers(cut_run(1), NOT_FOUND, NOT_FOUND, states) == [
+            1,
+            RUN_UNKNOWN,
+        ]
 
     def test_a_run_without_a_thread_that_is_cut_and_cannot_be_joined(self, client: Client) -> None:
         thread = f"/threads/{THREAD}".encode()
@@ -238,8 +225,7 @@ class TestGivingUp:
             stream(events([BEGUN, *custom(1)]), whole=whole).replace(thread, b"")
             for whole in (True, False)
         )
-        with RawServer(whole, NOT_FOUND) as server:
-            assert numbers(client.run(server, thread_id=None)) == [1]
+        assert client.numbers(whole, NOT_FOUND, thread_id=None) == [1]
         with RawServer(cut, NOT_FOUND) as server:
             with pytest.raises(StreamInterrupted):
                 client.run(server, thread_id=None)
@@ -265,9 +251,9 @@ class TestGivingUp:
         cut, rest, last = (
             body.replace(thread, b"")
             for body in (
-                stream(events([BEGUN, *custom(1, 2)]), whole=False),
-                stream(events(custom(2, 3))),
-                stream(events(custom(3))),
+                cut_run(1, 2),
+                rest_of(2, 3),
+                rest_of(3),
             )
         )
         with RawServer(cut, rest, last) as server:
@@ -279,16 +265,12 @@ class TestGivingUp:
 
 class TestGaps:
     def test_another_log_is_a_gap(self, client: Client) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
-        other = stream(events(custom(7, 8)))
-        last = stream(events(custom(8)))
-        with RawServer(cut, other, last, SUCCESS, answer([])) as server:
-            assert numbers(client.run(server)) == [
-                1,
-                "the server no longer has all events of the run",
-                7,
-                8,
-            ]
+        assert client.numbers(cut_run(1), rest_of(7, 8), rest_of(8), SUCCESS, answer([])) == [
+            1,
+            EVENTS_MISSING,
+            7,
+            8,
+        ]
 
     def test_a_run_that_cannot_be_resumed_goes_on_behind_a_gap(self, client: Client) -> None:
         plain = [(event, data, None) for event, data, _ in (BEGUN, *custom(1))]
@@ -325,28 +307,25 @@ class TestGaps:
         assert (values.mode, values.data) == ("values", {"n": 5})
 
     def test_a_server_that_does_not_find_a_run_may_have_lost_events(self, client: Client) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
-        with RawServer(cut, NOT_FOUND, SUCCESS, answer([])) as server:
-            assert numbers(client.run(server)) == [1, "the server no longer knows the run"]
+        assert client.numbers(cut_run(1), NOT_FOUND, SUCCESS, answer([])) == [
+            1,
+            RUN_UNKNOWN,
+        ]
 
 
 class TestFailures:
     def test_an_error_event_raises(self, client: Client) -> None:
         failed = events([BEGUN, ("error", {"error": "ValueError", "message": "no"}, None)])
-        with RawServer(stream(failed)) as server, pytest.raises(RemoteException, match="no"):
-            client.run(server)
+        client.fails(RemoteException, stream(failed), match="no")
 
     def test_a_failure_whose_event_was_lost_raises_with_what_the_state_says(
         self, client: Client
     ) -> None:
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
         status = answer({"run_id": RUN, "status": "error"})
         states = answer([{"values": {}, "next": ["a"], "tasks": [{"error": "ValueError: no"}]}])
-        with (
-            RawServer(cut, stream(events(custom(1))), status, states) as server,
-            pytest.raises(RemoteException, match="ValueError: no"),
-        ):
-            client.run(server)
+        client.fails(
+            RemoteException, cut_run(1), rest_of(1), status, states, match="ValueError: no"
+        )
 
 
 class TestClients:
@@ -354,11 +333,10 @@ class TestClients:
         self, client: Client
     ) -> None:
         mine = replace(client, settings={"api_key": "k", "headers": {"X-Mine": "1"}})
-        cut = stream(events([BEGUN, *custom(1)]), whole=False)
-        other = stream(events(custom(7)))
+        other = rest_of(7)
         asked = answer({"run_id": RUN, "status": "running", "kwargs": {"stream_mode": "custom"}})
         headers = {"X-Call": "2"}
-        with RawServer(cut, other, other, SUCCESS, answer([])) as server:
+        with RawServer(cut_run(1), other, other, SUCCESS, answer([])) as server:
             mine.run(server, headers=headers)
         with RawServer(asked, other, other, SUCCESS) as joined:
             mine.join(joined, headers=headers)
@@ -373,7 +351,7 @@ class TestClients:
     ) -> None:
         hasty = replace(client, settings={"timeout": 0.5})
         with (
-            RawServer(stream(events([BEGUN]), whole=False), None) as server,
+            RawServer(cut_run(), None) as server,
             pytest.raises(StreamInterrupted) as caught,
         ):
             hasty.run(server)
@@ -388,13 +366,10 @@ def test_a_run_that_is_joined_is_read_from_its_beginning(client: Client) -> None
 
 
 def test_another_process_goes_on_where_this_one_stopped(client: Client) -> None:
-    cut = stream(events([BEGUN, *custom(1, 2)]), whole=False)
-    with RawServer(cut) as server, pytest.raises(StreamInterrupted) as caught:
-        client.run(server, remote=RemoteConfig(max_retries=0))
-    saved, position = caught.value.ledger.to_bytes(), caught.value.position
-    rest = stream(events(custom(2, 3)))
+    error, _ = client.fails(StreamInterrupted, cut_run(1, 2), remote=RemoteConfig(max_retries=0))
+    saved, position = error.ledger.to_bytes(), error.position
     asked = answer({"run_id": RUN, "status": "running", "kwargs": {"stream_mode": ["custom"]}})
-    with RawServer(asked, rest, REPEATED, SUCCESS) as server:
+    with RawServer(asked, rest_of(2, 3), REPEATED, SUCCESS) as server:
         ledger = Ledger.from_bytes(saved)
         assert numbers(client.join(server, position=position, ledger=ledger)) == [3]
 
@@ -434,30 +409,37 @@ class TestARunThatAnotherFinishes:
     def test_a_run_that_another_finishes_is_waited_for_and_told_with_a_gap(
         self, client: Client
     ) -> None:
-        cut = stream(events([BEGUN]), whole=False)
         runs = [answer([{"run_id": self.FIRST, "status": status}]) for status in ("running", "x")]
-        with RawServer(cut, NOT_FOUND, NOT_FOUND, *runs, self.states(self.FIRST)) as server:
+        with RawServer(cut_run(), NOT_FOUND, NOT_FOUND, *runs, self.states(self.FIRST)) as server:
             gap, message = client.run(server, stream_mode="messages", **self.ANSWER)
-        assert gap.data == "the server no longer knows the run"
+        assert gap.data == RUN_UNKNOWN
         assert message.data.text == "Yes."
 
     def test_what_a_later_run_does_is_no_part_of_a_run_that_another_finishes(
         self, client: Client
     ) -> None:
         later = "01a30000-0000-7000-8000-000000000001"
-        cut = stream(events([BEGUN]), whole=False)
         runs = answer([{"run_id": later, "status": "running"}])
-        with (
-            RawServer(cut, NOT_FOUND, NOT_FOUND, runs, self.states(later)) as server,
-            pytest.raises(StreamInterrupted, match="rolled back, or lost"),
-        ):
-            client.run(server, stream_mode="messages", **self.ANSWER)
+        client.fails(
+            StreamInterrupted,
+            cut_run(),
+            NOT_FOUND,
+            NOT_FOUND,
+            runs,
+            self.states(later),
+            match="rolled back, or lost",
+            stream_mode="messages",
+            **self.ANSWER,
+        )
 
     def test_an_input_that_was_lost_is_not_done_by_another_run(self, client: Client) -> None:
-        cut = stream(events([BEGUN]), whole=False)
-        with (
-            RawServer(cut, NOT_FOUND, NOT_FOUND, answer([])) as server,
-            pytest.raises(StreamInterrupted, match="rolled back, or lost"),
-        ):
-            client.run(server, stream_mode="messages")
+        _, server = client.fails(
+            StreamInterrupted,
+            cut_run(),
+            NOT_FOUND,
+            NOT_FOUND,
+            answer([]),
+            match="rolled back, or lost",
+            stream_mode="messages",
+        )
         assert json.loads(server.bodies[-1])["metadata"] == {"run_id": RUN}
