@@ -29,6 +29,7 @@ def shown(name: str) -> str:
 
 
 def printable(text: str, most: int | None = None) -> str:
-    """Return text of a row, or its first `most` characters, as a terminal may show it."""
-    clean = "".join(char if char.isprintable() else "?" for char in text[:most])
-    return clean if most is None or len(text) <= most else clean + "…"
+    """Return text of a row, cut to `most` characters, as a terminal may show it."""
+    if most is not None and len(text) > most:
+        text = f"{text[: most - 1]}…"
+    return "".join(char if char.isprintable() else "?" for char in text)

@@ -11,7 +11,7 @@ from langgraph_once.checkpoint.pieces.values import Cell, Values
 from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable, CheckpointRef
 from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = ["OWN", "STOCK_TAGS", "AllRows", "Inline", "at_places"]
+__all__ = ["MOST_METADATA", "OWN", "STOCK_TAGS", "AllRows", "Inline", "at_places"]
 
 STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})
 """Of rows that upstream's serializer reads; "empty" is no value at all."""
@@ -20,7 +20,7 @@ OWN: Final = (
     ("once_stream_states", "checkpoint_ns, checkpoint_id, type, data"),
 )
 """Our tables, and their columns besides the thread."""
-_MOST_METADATA: Final = 200
+MOST_METADATA: Final = 200
 """Of how many checkpoints metadata are read at once."""
 
 
@@ -133,7 +133,7 @@ class AllRows(ABC):
         If it `is_dry`, nothing is locked or written.
         """
         count = 0
-        for places in batches((yield from self.places(thread_id)), _MOST_METADATA):
+        for places in batches((yield from self.places(thread_id)), MOST_METADATA):
             rows = yield from self.metadata(places, locks=not is_dry)
             news = {
                 place: new for place, known in rows if (new := change(place, known)) is not None

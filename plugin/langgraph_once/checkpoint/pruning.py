@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from langgraph_once.checkpoint.all_rows import MOST_METADATA
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, batches, run_all
 from langgraph_once.checkpoint.metadata import COUNTERS, opened
@@ -21,8 +22,6 @@ logger = logging.getLogger(__name__)
 
 _SETTLED: Final = timedelta(minutes=5)
 """A checkpoint that is not stored this long after it was made will not be."""
-_MOST_METADATA: Final = 200
-"""Of how many checkpoints metadata are read at once."""
 CALL: Final = ":"
 """Stands in the namespace of a subgraph's call; a subgraph that remembers its calls has none."""
 _FORKS: Final = frozenset({"update", "fork"})
@@ -94,7 +93,7 @@ def _fork_parents(tables: Tables, root: CheckpointRef, roots: Iterable[str]) -> 
     """The parents of those that were forked: a replay of these looks before the parent."""
     forks = []
     places = [root._replace(checkpoint_id=id_) for id_ in sorted(roots)]
-    for some in batches(places, _MOST_METADATA):
+    for some in batches(places, MOST_METADATA):
         for place, found in (yield from tables.metadata(some)):
             try:
                 source = opened(tables.values, place, found).get("source")
@@ -144,7 +143,7 @@ def _ended_calls(
         if CALL in checkpoint_ns and (before is None or ids[0] < before)
     ]
     ended = set()
-    for places in batches(heads, _MOST_METADATA):
+    for places in batches(heads, MOST_METADATA):
         for place, found in (yield from tables.metadata(places)):
             try:
                 root = (opened(tables.values, place, found).get("parents") or {}).get("")

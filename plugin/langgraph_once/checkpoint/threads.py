@@ -15,6 +15,7 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
 )
 
+from langgraph_once.checkpoint.all_rows import MOST_METADATA
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
 from langgraph_once.checkpoint.found import FoundCheckpoints, History
@@ -32,8 +33,6 @@ __all__ = ["Threads", "run_id"]
 
 _MOST_CELLS: Final = 50
 """How many cells are bound anew at once: each may be large."""
-_MOST_METADATA: Final = 200
-"""Of how many checkpoints metadata are read at once."""
 _PAGE: Final = 50
 """How many checkpoints are listed by one statement."""
 
@@ -58,9 +57,8 @@ class Threads:
             yield from self.tables.collect(place.thread_id, found.manifests(), found.assembly)
             if not found.assembly.wanted():
                 return found
-            found = FoundCheckpoints(
-                self.values, place.thread_id
-            )  # some were deleted meanwhile, or long ago
+            # Some were deleted meanwhile, or long ago.
+            found = FoundCheckpoints(self.values, place.thread_id)
         stored = yield from self.tables.find(place)
         if stored is not None:
             found.checkpoints.append(stored)
@@ -113,7 +111,7 @@ class Threads:
         """
         found: list[CheckpointRef] = []
         while True:
-            rows = yield from self.tables.candidates(query, after, _MOST_METADATA)
+            rows = yield from self.tables.candidates(query, after, MOST_METADATA)
             for after, known in rows:
                 if SEALED not in known or self.tables.matches(
                     opened(self.values, after, known), wanted
@@ -121,7 +119,7 @@ class Threads:
                     found.append(after)
                     if len(found) == limit:
                         return found
-            if len(rows) < _MOST_METADATA:
+            if len(rows) < MOST_METADATA:
                 return found
 
     def put(

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +20,6 @@ from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.commands.project_settings import load_if_there
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError, OnceError
-from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types import types_of_code
 from langgraph_once.serde import OnceSerializer
@@ -74,10 +72,7 @@ def database_of(config: str, database: str | None) -> Database:
         ConfigError: A setting is wrong.
     """
     settings, manifest = load_if_there(config)
-    serde = settings.serde
-    source = project_source(serde.source, file=Path(config), manifest=manifest)
-    serde = replace(serde, source=source)
-    serializer = serializer_for(settings.model_copy(update={"serde": serde}))
+    serializer = serializer_for(settings, file=Path(config), manifest=manifest)
     types: set[tuple[str, ...]] = set()
     with suppress(OnceError):
         types = types_of_code(manifest).listed

@@ -15,7 +15,7 @@ import click
 from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
 
-from langgraph_once.checkpoint.moving.cells import Source, told
+from langgraph_once.checkpoint.moving.cells import Source
 from langgraph_once.commands.opened_database import (
     Database,
     database_of,
@@ -102,8 +102,7 @@ def _rehearsed(
         rehearsal = Rehearsal(
             saver, graph, old=old, type_status=type_status, types=types, graph_id=graph_id
         )
-        ids = Source(saver).thread_ids()
-        for thread_id in told(ids, len(ids), progress):
+        for thread_id in Source(saver).each_thread(progress):
             rehearsal.thread(thread_id)
     report = rehearsal.report
     setting = proposed(sorted(report.allowed_types), serde.config.allowed_types)

@@ -165,4 +165,4 @@ def _row(name: str, cells: Any) -> str:
 
 
 def _name(key: str) -> str:
-    return "(damaged)" if key == DAMAGED else printable(shown(key), _NAME_CHARS - 1)
+    return "(damaged)" if key == DAMAGED else printable(shown(key), _NAME_CHARS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -41,8 +41,7 @@ class MessageChange(NamedTuple):
     values: tuple[Any, Any] | None = None
 
 
-@dataclass(slots=True)
-class ChannelChange:
+class ChannelChange(NamedTuple):
     """A channel whose value is not the same in two checkpoints.
 
     Attributes:
@@ -96,14 +95,12 @@ class _Compare:
         how, sizes = self._difference(first, second)
         if how is None:
             return None
-        known = [each for each in (first, second) if each is not _NOT_THERE]
-        change = ChannelChange(name, kind_of(known[-1]), how, sizes)
+        kind = kind_of(first if second is _NOT_THERE else second)
         listed = [_listed(each) for each in (first, second)]
         if any(listed) and all(isinstance(one, BaseMessage) for each in listed for one in each):
-            change.messages = [*self._messages(*map(_by_id, listed))]
-        elif self._with_values:
-            change.values = _shown(first, second)
-        return change
+            messages = [*self._messages(*map(_by_id, listed))]
+            return ChannelChange(name, kind, how, sizes, messages)
+        return ChannelChange(name, kind, how, sizes, values=self._shown(first, second))
 
     def _messages(
         self, first: Mapping[str, BaseMessage], second: Mapping[str, BaseMessage]
@@ -113,8 +110,7 @@ class _Compare:
             how, sizes = self._difference(*pair)
             if how is not None:
                 kind = (first.get(id_) or second[id_]).type
-                values = _shown(*pair) if self._with_values else None
-                yield MessageChange(id_, kind, how, sizes, values)
+                yield MessageChange(id_, kind, how, sizes, self._shown(*pair))
 
     def _difference(
         self, first: Any, second: Any
@@ -127,6 +123,11 @@ class _Compare:
         if a is None or b is None:
             return "added" if a is None else "removed", sizes
         return None if a == b else "changed", sizes
+
+    def _shown(self, *pair: Any) -> Any:
+        if not self._with_values:
+            return None
+        return tuple(None if each is _NOT_THERE else each for each in pair)
 
 
 def _values(saver: OnceSaver, saved: CheckpointTuple) -> dict[str, Any]:
@@ -167,7 +168,3 @@ def _listed(value: Any) -> Sequence[Any]:
 
 def _by_id(messages: Iterable[BaseMessage]) -> dict[str, BaseMessage]:
     return {each.id or f"(no id, {at})": each for at, each in enumerate(messages)}
-
-
-def _shown(*pair: Any) -> Any:
-    return tuple(None if each is _NOT_THERE else each for each in pair)

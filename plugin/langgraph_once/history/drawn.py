@@ -114,13 +114,7 @@ def tree_as_text(tree: ThreadTree) -> str:
 
 def changes_as_dict(changes: Iterable[ChannelChange]) -> list[dict[str, Any]]:
     """The difference for machines; values as Python writes them."""
-    found = []
-    for each in changes:
-        channel: dict[str, Any] = asdict(each, dict_factory=_shallow)
-        found.append(_with_texts(channel))
-        if each.messages is not None:
-            channel["messages"] = [_with_texts(one._asdict()) for one in each.messages]
-    return found
+    return [_with_texts(each) for each in changes]
 
 
 def changes_as_text(changes: Sequence[ChannelChange]) -> str:
@@ -157,7 +151,7 @@ def _head(tree: ThreadTree) -> str:
 def _columns(
     wrote: str, source: str, tokens: str = "tokens", size: str = "bytes", marks: str = ""
 ) -> str:
-    name = printable(wrote, _WROTE_CHARS - 1 if len(wrote) > _WROTE_CHARS else None)
+    name = printable(wrote, _WROTE_CHARS)
     return f"{name:{_WROTE_CHARS}} {printable(source):6} {tokens:>7} {size:>9} {marks}".rstrip()
 
 
@@ -223,21 +217,18 @@ def _sizes(sizes: tuple[int | None, int | None]) -> str:
     return " → ".join(sized(size) for size in sizes if size is not None)
 
 
-def _with_texts(change: dict[str, Any]) -> dict[str, Any]:
-    if change["values"] is None:
-        del change["values"]
-    else:
-        pairs = zip(change["sizes"], change["values"], strict=True)
-        change["values"] = [None if size is None else _text(value) for size, value in pairs]
-    return change
+def _with_texts(change: ChannelChange | MessageChange) -> dict[str, Any]:
+    found = change._asdict()
+    if (values := found.pop("values")) is not None:
+        pairs = zip(change.sizes, values, strict=True)
+        found["values"] = [None if size is None else _text(value) for size, value in pairs]
+    if isinstance(change, ChannelChange) and change.messages is not None:
+        found["messages"] = [_with_texts(each) for each in change.messages]
+    return found
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
-
-
-def _shallow(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    return dict(fields)
 
 
 def _place(place: CheckpointRef | None) -> dict[str, Any] | None:
@@ -245,4 +236,4 @@ def _place(place: CheckpointRef | None) -> dict[str, Any] | None:
 
 
 def _name(text: str) -> str:
-    return printable(text, None if len(text) <= _NAME_CHARS else _NAME_CHARS - 1)
+    return printable(text, _NAME_CHARS)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from langgraph_once.checkpoint import check_database
@@ -34,13 +35,21 @@ _FIELD: Final = re.compile(
 """What a serializer names a setting by: its field, the item in it, and what is in that."""
 
 
-def serializer_for(settings: Settings) -> OnceSerializer:
+def serializer_for(
+    settings: Settings, *, file: Path | None = None, manifest: Manifest | None = None
+) -> OnceSerializer:
     """The serializer that the settings ask for.
+
+    Args:
+        settings: What is in force.
+        file: The `langgraph.json`; by default that of the working directory.
+        manifest: As `load_settings`.
 
     Raises:
         ConfigError: Settings that do not go together, by the names that their user wrote.
     """
-    config = replace(settings.serde, source=project_source(settings.serde.source))
+    source = project_source(settings.serde.source, file=file, manifest=manifest)
+    config = replace(settings.serde, source=source)
     if settings.checkpoint.compatible:
         config = _compatible(config)
     try:

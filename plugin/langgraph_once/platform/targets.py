@@ -29,7 +29,7 @@ from langgraph_once.platform.graph_health import graph_health
 from langgraph_once.settings import GraphTarget
 from langgraph_once.stream import once
 
-__all__ = ["load_file", "load_module", "load_name", "load_object", "wrap"]
+__all__ = ["load_file", "load_module", "load_name", "load_object", "not_a_graph", "wrap"]
 
 
 def wrap(graph_target: GraphTarget) -> Any:
@@ -51,7 +51,7 @@ def wrap(graph_target: GraphTarget) -> Any:
         return wrapped
     if callable(target):
         return _wrap_factory(target, graph_target, where)
-    raise ConfigError(where, _not_a_graph(target))
+    raise ConfigError(where, not_a_graph(target))
 
 
 def load_object(name: str, where: str) -> Any:
@@ -190,7 +190,7 @@ class _GraphMaker:
             return self._entered(value)
         if inspect.isawaitable(value):
             return self._awaited(value)
-        raise ConfigError(self._where, f"makes something else than a graph: {_not_a_graph(value)}")
+        raise ConfigError(self._where, f"makes something else than a graph: {not_a_graph(value)}")
 
     @asynccontextmanager
     async def _entered_async(self, manager: AbstractAsyncContextManager[Any]) -> AsyncIterator[Any]:
@@ -211,7 +211,8 @@ class _GraphMaker:
             return self.wrapped(await value)
 
 
-def _not_a_graph(value: Any) -> str:
+def not_a_graph(value: Any) -> str:
+    """What is wrong with something that is named as a graph."""
     return (
         "must be a compiled graph, a StateGraph or a factory that makes one, "
         f"got {type(value).__name__}"

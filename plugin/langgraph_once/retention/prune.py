@@ -111,7 +111,7 @@ class Pruner:
         except StorageError:
             raise
         except Exception as error:
-            done.troubles.append(Trouble(thread_id, None, None, None, why(error)))
+            done.troubles.append(Trouble(thread_id, problem=why(error)))
         else:
             if change is not None:
                 done.add(change)

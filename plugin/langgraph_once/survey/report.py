@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from langgraph_once.checkpoint.checkpoint_ids import moment_of
 from langgraph_once.retention import is_older
@@ -26,9 +25,11 @@ from langgraph_once.survey.sizes import (
 )
 from langgraph_once.survey.snapshot import Snapshot
 from langgraph_once.survey.store import StoreSize, store_sizes
-from langgraph_once.survey.thread import KEPT, Measured, Scale
+from langgraph_once.survey.thread import Measured, Scale
 
 __all__ = ["IDLE_DAYS", "Leftover", "Progress", "Survey", "Thread", "survey"]
+
+K = TypeVar("K")
 
 IDLE_DAYS: Final = (30, 90, 365)
 """After how many days without a checkpoint rules delete a thread."""
@@ -259,18 +260,30 @@ class _Sample:
 
     def _after(self) -> Estimate:
         """What would be left, told by what is, or by what would be saved of it: the closer one."""
-        drawn = [(self._read[name], self._draws.chance(name)) for name in self._drawn]
+        drawn = self._with_chances()
         left = mean_total([one.after / chance for one, chance in drawn])
         saved = mean_total([(one.before - one.after) / chance for one, chance in drawn])
         return min(left, saved.taken_from(self._bytes), key=lambda each: each.high - each.low)
+
+    def _with_chances(self) -> list[tuple[Measured, float]]:
+        return [(self._read[name], self._draws.chance(name)) for name in self._drawn]
 
     def _total(self, part: Callable[[Measured], float]) -> Estimate:
         """Of all threads, what `part` says of one."""
         if len(self._read) == len(self._threads):
             return Estimate.exactly(sum(map(part, self._read.values())))
-        drawn = [(self._read[name], self._draws.chance(name)) for name in self._drawn]
+        drawn = self._with_chances()
         parts = [part(one) / chance for one, chance in drawn]
         return share_of(self._bytes, parts, [one.before / chance for one, chance in drawn])
+
+    def _totals(self, parts: Callable[[Measured], Mapping[K, float]]) -> dict[K, Estimate]:
+        """`_total` of each key that `parts` has of a thread."""
+        keys = dict.fromkeys(key for each in self._read.values() for key in parts(each))
+
+        def total(key: K) -> Estimate:
+            return self._total(lambda one: parts(one).get(key, 0))
+
+        return {key: total(key) for key in keys}
 
     def add_to(self, found: Survey) -> None:
         """Say it."""
@@ -280,27 +293,12 @@ class _Sample:
         found.pieces = self._total(lambda one: one.pieces).value
         for each in read:
             found.unread += each.unread
-        for name in {name for each in read for name in each.channels}:
-            found.channels[name] = self._total(partial(_channel, name))
-        for name in {name for each in read for name in each.kinds}:
-            found.kinds[name] = self._total(partial(_kind, name))
-        for count in KEPT:
-            found.kept[count] = self._total(partial(_freed, count))
+        found.channels = self._totals(lambda one: one.channels)
+        found.kinds = self._totals(lambda one: one.kinds)
+        found.kept = self._totals(lambda one: one.freed)
         orphans = self._total(lambda one: one.orphans)
         if orphans.high:
             found.leftovers["values that no checkpoint has"] = Leftover(0, orphans)
-
-
-def _channel(name: str, one: Measured) -> float:
-    return one.channels[name]
-
-
-def _kind(name: str, one: Measured) -> float:
-    return one.kinds[name]
-
-
-def _freed(count: int, one: Measured) -> float:
-    return one.freed[count]
 
 
 def _weights(threads: dict[str, ThreadSize]) -> dict[str, float]:

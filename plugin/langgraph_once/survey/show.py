@@ -195,5 +195,4 @@ def sized(size: float) -> str:
 
 def _clean(text: str) -> str:
     """Text of a row that a terminal may show."""
-    fits = len(text) <= _NAME_CHARS
-    return printable(text, None if fits else _NAME_CHARS - 1)
+    return printable(text, _NAME_CHARS)

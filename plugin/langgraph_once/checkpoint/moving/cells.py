@@ -29,10 +29,10 @@ class Trouble(NamedTuple):
     """What is wrong with a value, and where it is. It quotes no value."""
 
     thread_id: str
-    checkpoint_ns: str | None
-    checkpoint_id: str | None
-    channel: str | None
-    problem: str
+    checkpoint_ns: str | None = None
+    checkpoint_id: str | None = None
+    channel: str | None = None
+    problem: str = ""
 
     def __str__(self) -> str:
         at = [f"thread {self.thread_id!r}"]
@@ -124,6 +124,11 @@ class Source:
     def thread_ids(self) -> list[str]:
         """The threads, sorted."""
         return self.run(self.tables.thread_ids())
+
+    def each_thread(self, progress: Progress | None) -> Iterator[str]:
+        """The threads, sorted; how far one is with them is told."""
+        ids = self.thread_ids()
+        return told(ids, len(ids), progress)
 
     def batches(
         self,

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from langgraph_once.checkpoint.database import Program, Statement, batches
 from langgraph_once.checkpoint.metadata import sealed_in
-from langgraph_once.checkpoint.moving.cells import Progress, Source, told
+from langgraph_once.checkpoint.moving.cells import Progress, Source
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde.layers.encryption import DAMAGED, HEAD_BYTES, NO_KEY, needed_key
@@ -32,8 +32,7 @@ def key_use(saver: OnceSaver, *, progress: Progress | None = None) -> KeyUse:
         StorageError: It cannot be read.
     """
     source, found = Source(saver), KeyUse()
-    ids = source.thread_ids()
-    for thread_id in told(ids, len(ids), progress):
+    for thread_id in source.each_thread(progress):
         found.update(source.run(_of_thread(source, thread_id)))
     return found
 

@@ -21,7 +21,6 @@ from langgraph_once.checkpoint.moving.cells import (
     ReadCell,
     Source,
     Trouble,
-    told,
     why,
 )
 from langgraph_once.checkpoint.pieces.collect import Cell
@@ -198,8 +197,7 @@ def migrate(
     done = Migration()
     source = Source(saver, way.source)
     writer = Threads(saver.tables_with(way.target))
-    ids = source.thread_ids()
-    for thread_id in told(ids, len(ids), progress):
+    for thread_id in source.each_thread(progress):
         thread = _ThreadRewriter(thread_id, way, source, writer, is_dry=is_dry)
         try:
             saver.engine.run(thread.rewrite(), writes=not is_dry)

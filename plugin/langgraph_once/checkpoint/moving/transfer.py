@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.database import Program, run_all
 from langgraph_once.checkpoint.found import FoundCheckpoints
-from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, told, why
+from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, why
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, bound
@@ -50,8 +50,7 @@ def transfer(source: OnceSaver, target: OnceSaver, *, progress: Progress | None 
     """
     done = Transfer()
     reader, writer = Source(source), Source(target)
-    ids = reader.thread_ids()
-    for thread_id in told(ids, len(ids), progress):
+    for thread_id in reader.each_thread(progress):
         copy = _Copy(reader, writer, thread_id)
         try:
             missing = copy.missing()
@@ -60,7 +59,7 @@ def transfer(source: OnceSaver, target: OnceSaver, *, progress: Progress | None 
         except (SerdeError, StorageError, TypeError, ValueError) as error:
             writer.run(writer.tables.has_own())  # does it answer?
             reason = "; ".join((why(error), *getattr(error, "__notes__", ())))
-            done.troubles.append(Trouble(thread_id, None, None, None, reason))
+            done.troubles.append(Trouble(thread_id, problem=reason))
         else:
             done.threads += bool(missing)
             done.skipped += not missing

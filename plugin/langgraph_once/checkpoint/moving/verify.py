@@ -74,7 +74,7 @@ class Verifier:
             for part in (check.checkpoints, check.cells, check.pieces):
                 self.source.run(part())
         except StorageError as error:
-            check.verdict.troubles.append(Trouble(thread_id, None, None, None, str(error)))
+            check.verdict.troubles.append(Trouble(thread_id, problem=str(error)))
         return check.verdict
 
 

@@ -59,7 +59,7 @@ def lines(found: Iterable[Explained], *, with_values: bool) -> Iterator[str]:
     yield f"{'line':9} {'outcome':9} {'mode':8} {'where':{_WHERE_CHARS}} decision, and of what"
     for each in found:
         place = f"{each.first}-{each.last}" if each.count > 1 else str(each.first or "end")
-        where = printable(each.where, _WHERE_CHARS - 1 if len(each.where) > _WHERE_CHARS else None)
+        where = printable(each.where, _WHERE_CHARS)
         chars = f", {each.chars:,} chars" if each.chars else ""
         yield (
             f"{place:9} {each.outcome:9} {printable(each.mode):8.8} {where:{_WHERE_CHARS}} "

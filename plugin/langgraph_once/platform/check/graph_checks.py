@@ -23,6 +23,7 @@ from langgraph_once.platform.targets import (
     load_module,
     load_name,
     load_object,
+    not_a_graph,
     wrap,
 )
 from langgraph_once.settings import GraphTarget
@@ -94,7 +95,7 @@ def _check(value: Any, where: str, found: list[CheckFinding]) -> None:
     elif callable(value):
         found.extend(_factory_findings(value, where))
     elif not isinstance(value, StateGraph):
-        raise ConfigError(where, _not_a_graph(value))
+        raise ConfigError(where, not_a_graph(value))
 
 
 def _factory_findings(factory: Any, where: str) -> list[CheckFinding]:
@@ -190,9 +191,4 @@ async def _make(factory: Any, given: dict[str, Any], where: str) -> None:
             elif inspect.isawaitable(value):
                 value = await value
         if not isinstance(value, Pregel | StateGraph):
-            raise ConfigError(where, f"makes something else than a graph: {_not_a_graph(value)}")
-
-
-def _not_a_graph(value: Any) -> str:
-    kinds = "a compiled graph, a StateGraph or a factory that makes one"
-    return f"must be {kinds}, got {type(value).__name__}"
+            raise ConfigError(where, f"makes something else than a graph: {not_a_graph(value)}")

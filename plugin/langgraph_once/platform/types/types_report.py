@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,6 @@ from langgraph_once.checkpoint.moving.cells import ReadCell, Source
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import SerdeError
 from langgraph_once.manifest import Manifest
-from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
 from langgraph_once.serde.layers.tag import Codec, Tag
@@ -119,9 +118,8 @@ def report_types(
         ConfigError: The settings are wrong.
         StorageError: The database cannot be read.
     """
-    serde = settings.serde
-    serde = replace(serde, source=project_source(serde.source, file=config, manifest=manifest))
-    serializer = serializer_for(settings.model_copy(update={"serde": serde}))
+    serializer = serializer_for(settings, file=config, manifest=manifest)
+    serde = serializer.config
     code = types_of_code(manifest)
     name = settings.database.removeprefix("sqlite:///")
     report = TypesReport(
