@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -191,14 +192,74 @@ def _run(
     pipe.close()
     os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT), 2)
     sys.stdin = os.fdopen(0, closefd=False)
+    if {"init", "rehearse"} & {*arguments}:
+        _fork_ourselves()
     _run_there(arguments, cwd, env)
 
 
-def _run_there(arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> None:
+def _fork_ourselves() -> None:
+    """Have a command of ours that this process runs forked, too, of what this process is now."""
+    mine, its = multiprocessing.Pipe()
+    if not os.fork():
+        mine.close()
+        for number in range(3):  # who reads what this process writes waits for its end
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+        while its.poll(None):
+            try:
+                its.send(_forked_run(*its.recv()))
+            except EOFError:
+                os._exit(0)
+    its.close()
+    usual = subprocess.run
+
+    def run(command: Sequence[str], *, env: Any = None, text: bool = False, **options: Any) -> Any:
+        python, *arguments = command
+        if python != sys.executable or "langgraph_once" not in arguments:
+            return usual(command, env=env, text=text, **options)
+        mine.send((arguments, Path.cwd(), dict(os.environ if env is None else env)))
+        code, *told = mine.recv()
+        return subprocess.CompletedProcess(
+            command, code, *(each.decode() if text else each for each in told)
+        )
+
+    vars(subprocess)["run"] = run
+
+
+def _forked_run(
+    arguments: Sequence[str], cwd: Path, env: Mapping[str, str]
+) -> tuple[int, bytes, bytes]:
+    """The exit code of a command, and what it wrote."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        if not (pid := os.fork()):
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            code: Any = 0
+            try:
+                kept = tuple(each for each in arguments if each != "-P")
+                _run_there(kept, cwd, env, in_path="-P" not in arguments)
+            except SystemExit as ended:
+                code = ended.code
+                if isinstance(code, str):
+                    sys.stderr.write(f"{code}\n")
+            except BaseException:
+                code = 1
+                traceback.print_exc()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code if isinstance(code, int) else bool(code))
+        _, status = os.waitpid(pid, 0)
+        out.seek(0)
+        err.seek(0)
+        return os.waitstatus_to_exitcode(status), out.read(), err.read()
+
+
+def _run_there(
+    arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str], *, in_path: bool = True
+) -> None:
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)
-    sys.path[:0] = [str(cwd), *env.get("PYTHONPATH", "").split(os.pathsep)]
+    sys.path[:0] = [str(cwd)] * in_path + env.get("PYTHONPATH", "").split(os.pathsep)
     kind, what, *rest = arguments
     sys.argv = [kind, *rest]
     if kind == "-m":

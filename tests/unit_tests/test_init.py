@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
-from tests.forked import run_once
+from tests.forked import clean_environ, run_once
 
 TEMPLATE = """\
 {
@@ -291,7 +291,10 @@ def test_what_looks_like_a_graph_and_is_none_is_left_out(tmp_path: Path) -> None
     (tmp_path / "agent.py").write_text(GRAPH)
     (tmp_path / "click.py").write_text("raise RuntimeError('is not imported')\n")
     (tmp_path / "langgraph.json").write_text('{\n  "source": {"kind": "uv"},\n  "graphs": {}\n}')
-    run = init(tmp_path, "--yes")
+    command = [sys.executable, "-m", "langgraph_once", "init", "--yes"]  # whose click is not loaded
+    run = subprocess.run(
+        command, cwd=tmp_path, env=clean_environ(), capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     assert "graphs.query: left out; must be a compiled graph" in run.stdout
     after = json.loads((tmp_path / "langgraph.json").read_text())
