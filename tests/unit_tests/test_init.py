@@ -291,7 +291,8 @@ def test_what_looks_like_a_graph_and_is_none_is_left_out(tmp_path: Path) -> None
     (tmp_path / "agent.py").write_text(GRAPH)
     (tmp_path / "click.py").write_text("raise RuntimeError('is not imported')\n")
     (tmp_path / "langgraph.json").write_text('{\n  "source": {"kind": "uv"},\n  "graphs": {}\n}')
-    command = [sys.executable, "-m", "langgraph_once", "init", "--yes"]  # whose click is not loaded
+    # Not forked, where click is loaded already.
+    command = [sys.executable, "-P", "-m", "langgraph_once", "init", "--yes"]
     run = subprocess.run(
         command, cwd=tmp_path, env=clean_environ(), capture_output=True, text=True, check=False
     )
