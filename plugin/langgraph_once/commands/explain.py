@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
+from langgraph_once.errors import ConfigError
 from langgraph_once.settings import load_graph_targets
 
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ def explain_command(
 ) -> None:
     """Say of a recorded stream why each part was kept, cut or retracted.
 
-    `watch --stock --record RUN.jsonl` records what LangGraph streams. Parts that are alike are one
-    line, with the lines of the recording that they are. No text is shown without --values. What
-    counts are the settings of the recorded graph in `langgraph.json`, and ONCE_DEDUP__….
+    `watch --record RUN.jsonl` records what the server of a wrapped graph sends, and with --stock
+    what LangGraph streams alone. Parts that are alike are one line, with the lines of the recording
+    that they are. No text is shown without --values. What counts are the settings of the recorded
+    graph in `langgraph.json`, and ONCE_DEDUP__….
 
     \b
     Examples:
@@ -44,16 +46,28 @@ def explain_command(
       langgraph-once explain run.jsonl
       langgraph-once explain run.jsonl --form stock --json
     """
-    from langgraph_once.inspect.explanation import explained
+    from langgraph_once.inspect.explanation import explained, is_annotated
     from langgraph_once.inspect.recording import graph_of, read_recording
     from langgraph_once.inspect.terminal.explained import as_dict, lines, summary
 
     settings, manifest = load_if_there(config)
     recorded = [*read_recording(recording)]
+    if all(each.part is None for each in recorded):
+        raise ConfigError(recording, "it holds no part of a run; `watch --record` writes some")
     dedup = {each.graph_id: each.dedup for each in load_graph_targets(manifest)}
+    is_plain = not is_annotated(recorded)
     found = [*explained(recorded, dedup.get(graph_of(recorded) or "", settings.dedup), form)]
     if for_machines:
-        click.echo(json.dumps(as_dict(found, with_values=with_values), indent=2))
+        told = {"annotated": not is_plain, **as_dict(found, with_values=with_values)}
+        click.echo(json.dumps(told, indent=2))
         return
     columns = shutil.get_terminal_size().columns
-    click.echo("\n".join([*lines(found, with_values=with_values), "", *summary(found, columns)]))
+    click.echo(
+        "\n".join(
+            [
+                *lines(found, with_values=with_values),
+                "",
+                *summary(found, columns, is_plain=is_plain),
+            ]
+        )
+    )

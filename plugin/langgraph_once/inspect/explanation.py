@@ -18,11 +18,12 @@ from langgraph_once.inspect.recording import FAILS, RecordedPart
 from langgraph_once.stream import Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.forms.exact import exact, operation_of
 from langgraph_once.stream.dedup.forms.stock import StockForm, as_stock_reads
-from langgraph_once.stream.dedup.operations import Kind, Operation
+from langgraph_once.stream.dedup.operations import Because, Kind, Operation
+from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import node_names
 
-__all__ = ["Explained", "Outcome", "Reader", "explained", "reasons"]
+__all__ = ["Explained", "Outcome", "Reader", "explained", "is_annotated", "reasons"]
 
 Reader: TypeAlias = Literal["exact", "stock"]
 Outcome: TypeAlias = Literal["kept", "cut", "held", "retracted", "noted"]
@@ -79,7 +80,7 @@ def explained(
         reader: Whose form it is told for.
     """
     last: Explained | None = None
-    for each in _explained([*recorded], config, reader):
+    for each in _edits(_explained([*recorded], config, reader)):
         if last is not None and last.is_like(each):
             last.last, last.count = each.last, last.count + 1
             last.chars += each.chars
@@ -99,6 +100,36 @@ def reasons(found: Iterable[Explained]) -> Counter[tuple[Outcome, Operation | No
         operation = each.operation and Operation(each.operation.kind, each.operation.because)
         counted[each.outcome, operation] += each.count
     return counted
+
+
+def is_annotated(recorded: Iterable[RecordedPart]) -> bool:
+    """Whether a wrapped graph was recorded, with what its server knows beside its messages."""
+    return any(
+        each.part is not None and annotation_of(each.part.meta) is not None for each in recorded
+    )
+
+
+def _edits(found: Iterable[Explained]) -> Iterator[Explained]:
+    """Call a removal, and the message behind it under its id, the edit that they are.
+
+    A reader of the exact form is sent these two of it, with no more than that.
+    """
+    before: Explained | None = None
+    for each in found:
+        if before is not None and _is_edited(before, each):
+            before.operation = Operation(Kind.REMOVE, Because.EDITED)
+            each.operation = Operation(Kind.REPLACE, Because.EDITED)
+        if before is not None:
+            yield before
+        before = each
+    if before is not None:
+        yield before
+
+
+def _is_edited(removed: Explained, begun: Explained) -> bool:
+    decided = [each.operation and each.operation[:2] for each in (removed, begun)]
+    is_pair = decided == [(Kind.REMOVE, Because.REMOVED), (Kind.BEGIN, Because.NEW)]
+    return is_pair and removed.name == begun.name
 
 
 def _explained(

@@ -109,7 +109,7 @@ def read_recording(path: str) -> Iterator[RecordedPart]:
                 yield RecordedPart(number, None)
             elif part is not None:
                 yield RecordedPart(number, as_local(part))
-        except (ValueError, TypeError, KeyError, AttributeError, StreamError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, StreamError):
             problem = 'no event of a run, {"event": …, "data": …}; `watch --record` writes some'
             raise ConfigError(f"{path}, line {number}", problem) from None
 

@@ -116,6 +116,36 @@ def test_for_a_stock_reader_nothing_is_retracted_and_repetitions_are_held(tmp_pa
     assert sum(each["count"] for each in found["summary"]) >= len(kept)
 
 
+@pytest.mark.parametrize("is_wrapped", [False, True])
+def test_a_text_that_a_node_replaces_is_an_edit_and_no_removal(
+    tmp_path: Path, is_wrapped: bool
+) -> None:
+    model = chat_model(SCRIPTED, lambda _: AIMessage(TEXT))
+
+    def guard(state: MessagesState) -> Any:
+        return {"messages": [AIMessage("No.", id=state["messages"][-1].id)]}
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("answer", lambda state: {"messages": [model.invoke(state["messages"])]})
+    builder.add_node("guard", guard).add_edge(START, "answer").add_edge("answer", "guard")
+    graph = builder.compile()
+    recorded(tmp_path / "run.jsonl", exactly(graph) if is_wrapped else graph)
+    run = explain("run.jsonl", "--json", cwd=tmp_path)
+    told = json.loads(run.stdout)
+    assert told["annotated"] is is_wrapped
+    edit = [
+        (each["outcome"], each["operation"], each["where"])
+        for each in told["parts"]
+        if each["because"] == "L2"
+    ]
+    # LangGraph alone does not stream the other text.
+    found = [("retracted", "remove", "guard"), ("kept", "replace", "guard")]
+    assert edit == (found if is_wrapped else [])
+    assert "L3" not in {each["because"] for each in told["summary"]}
+    shown = explain("run.jsonl", cwd=tmp_path).stdout
+    assert ("LangGraph alone was recorded" in shown) is not is_wrapped
+
+
 def test_runs_of_one_thread_know_what_was_said_before(tmp_path: Path) -> None:
     builder: Any = StateGraph(MessagesState)
     builder.add_node("ask", lambda _: {"messages": [AIMessage(interrupt("?"))]})
@@ -204,6 +234,8 @@ def test_names_of_a_recording_cannot_move_the_cursor(tmp_path: Path) -> None:
         (b'{"event": "messages", "data": 1}', "line 1: no event of a run"),
         (b'{"event": 1, "data": 1}', "line 1: no event of a run"),
         (b"{", "line 1: no event of a run"),
+        (b"[" * 100_000, "line 1: no event of a run"),
+        (b"", "it holds no part of a run"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, text: bytes | None, part: str) -> None:

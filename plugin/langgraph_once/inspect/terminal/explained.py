@@ -20,6 +20,10 @@ _WHERE_CHARS: Final = 12
 _TEXT_CHARS: Final = 500
 _NOTHING: Final = "nothing"
 _NO_OPERATION: Final = "Nothing in it is for this reader."
+_PLAIN: Final = (
+    "LangGraph alone was recorded, and this is what a client can tell of it. The server of a "
+    "wrapped graph knows more, as when a task runs again that had said all."
+)
 
 
 def as_dict(found: Iterable[Explained], *, with_values: bool) -> dict[str, Any]:
@@ -76,13 +80,22 @@ def _of(each: Explained) -> str:
     return f"{printable(each.kind)} {printable(cut)}"
 
 
-def summary(found: Iterable[Explained], columns: int) -> Iterator[str]:
-    """How often each reason occurs, and what it means, in so many columns."""
+def summary(found: Iterable[Explained], columns: int, *, is_plain: bool) -> Iterator[str]:
+    """How often each reason occurs, and what it means, in so many columns.
+
+    Args:
+        found: The parts.
+        columns: How wide the terminal is.
+        is_plain: Whether LangGraph alone was recorded.
+    """
     for (outcome, operation), count in sorted(
         reasons(found).items(), key=lambda each: (each[0][0], -each[1])
     ):
         text = f"{outcome:9} {count:>6,}  {_named(operation)}: {_meaning(operation)}"
         yield from textwrap.wrap(text, max(40, columns), subsequent_indent=" " * 18)
+    if is_plain:
+        yield ""
+        yield from textwrap.wrap(_PLAIN, max(40, columns))
 
 
 def _named(operation: Operation | None) -> str:
