@@ -13,7 +13,17 @@ from langgraph.types import Send
 
 from langgraph_once.config_retention import ThreadStatus
 
-__all__ = ["Due", "TaskStates", "due_in", "is_internal", "is_note", "status_of", "task_states"]
+__all__ = [
+    "Due",
+    "TaskStates",
+    "due_in",
+    "is_internal",
+    "is_note",
+    "join_marks",
+    "join_starts",
+    "status_of",
+    "task_states",
+]
 
 _SENT = "pending_sends"
 _FAILED = ERROR.rstrip("_")
@@ -132,16 +142,32 @@ def _is_newer(version: Any, seen: Any) -> bool:
 
 def _is_ready(channel: str, value: Any) -> bool | None:
     """Whether a channel starts its node; None if it is empty."""
-    finished = True
-    match value:
-        case (inner, bool(finished)):  # a node that is deferred, or a join of one
-            value = inner
-    if not channel.startswith("join:"):
+    value, finished = _of_deferred(value)
+    starts = join_starts(channel)
+    if not starts:
         return finished
     if not value:
         return None
-    starts = channel.removeprefix("join:").rpartition(":")[0]
-    return finished and {*starts.split("+")} == {*value}
+    return finished and starts == {*value}
+
+
+def join_starts(channel: str) -> set[str]:
+    """The nodes that a join waits for, by the name of its channel; none if it is of no join."""
+    kind, _, rest = channel.partition(":")
+    return {*rest.rpartition(":")[0].split("+")} if kind == "join" else set()
+
+
+def join_marks(value: Any) -> set[str]:
+    """The nodes before a join that have run, as its channel holds them."""
+    return {*_of_deferred(value)[0]}
+
+
+def _of_deferred(value: Any) -> tuple[Any, bool]:
+    """What a channel of a node holds, and whether it is final: that of a deferred one says so."""
+    match value:
+        case (inner, bool(finished)):
+            return inner, finished
+    return value, True
 
 
 def _sends(value: Any) -> list[Send]:

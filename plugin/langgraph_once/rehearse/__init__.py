@@ -6,6 +6,7 @@ Nothing is written, and no node runs.
 |---|---|
 | `rehearsal.py` | what does each thread meet under the new graph? |
 | `flow.py` | what becomes of the tasks that are due? |
+| `ways.py` | which nodes lie ahead of a thread, and which do not any more? |
 | `state.py` | what becomes of the values? |
 | `upstream.py` | what would the new graph do next? |
 | `heads.py` | what is the newest checkpoint of a thread, and of its subgraphs under way? |

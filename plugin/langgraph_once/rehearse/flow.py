@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,11 +11,12 @@ from langgraph.constants import START
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
-from langgraph_once.checkpoint.due import Due
+from langgraph_once.checkpoint.due import Due, join_marks, join_starts
 from langgraph_once.rehearse.heads import Head
 from langgraph_once.rehearse.report import Add
 from langgraph_once.rehearse.shape import Shape, tool_nodes
 from langgraph_once.rehearse.upstream import is_wrapped
+from langgraph_once.rehearse.ways import Marks, Ways
 
 __all__ = ["Flow"]
 
@@ -30,6 +32,7 @@ class Flow:
 
     def __init__(self, graph: Pregel[Any, Any, Any, Any], new: Shape, old: Shape | None) -> None:
         self._graph, self._new, self._old = graph, new, old
+        self._ways = Ways(new, old)
         self._tools = tool_nodes(graph)
         self._named = {name for node in self._tools.values() for name in node.tools_by_name}
         self._has_edges = getattr(graph, "builder", None) is not None
@@ -43,14 +46,16 @@ class Flow:
             state: What the new graph makes of it; None if it cannot.
             add: Takes what is found.
         """
-        self._gone(due, add)
+        done, marks = _done(head, state), _marks(head)
+        run = due.all - done
+        self._gone(due, run, marks, add)
         if state is not None:
             self._tasks(head, due, state, add)
         self._calls(head, due, state, add)
-        self._edges(due, add)
+        self._ways.look(head, due, done, marks, add)
         self._context(add)
 
-    def _gone(self, due: Due, add: Add) -> None:
+    def _gone(self, due: Due, run: set[str], marks: Marks, add: Add) -> None:
         there = {START, *self._graph.nodes}
         for node in due.nodes - there:
             add("node-gone", node)
@@ -58,9 +63,8 @@ class Flow:
             add("send-gone", node)
         for channel, node in due.later:
             if node not in there:
-                add("later-gone", node)
-            elif channel not in self._graph.channels:
-                add("join-changed", node)
+                is_sure = join_starts(channel) <= run | marks.get(channel, set())
+                add("later-gone" if is_sure else "join-gone", node)
 
     def _tasks(self, head: Head, due: Due, state: StateSnapshot, add: Add) -> None:
         tasks = {task.id for task in state.tasks}
@@ -90,23 +94,30 @@ class Flow:
                 is_sure = bool(running) and not any(is_wrapped(node) for node in running)
                 add("tool-gone" if is_sure else "tool-later", name)
 
-    def _edges(self, due: Due, add: Add) -> None:
-        if self._old is None:
-            return
-        for node in due.all & self._new.nodes.keys():
-            was, now = self._old.nodes.get(node), self._new.nodes[node]
-            for end in set(was or ()) - set(now or ()) if now is not None else ():
-                add("edge-gone", f"{node} → {end}")
-            for start, ends in self._new.nodes.items():
-                if start not in self._old.nodes and node in (ends or ()):
-                    add("passed-by", f"{start} → {node}")
-
     def _context(self, add: Add) -> None:
         if self._old is not None:
             if new := {*self._new.context} - {*self._old.context}:
                 add("context", _joined(new))
         elif self._new.context:
             add("context-asked", _joined(self._new.context))
+
+
+def _done(head: Head, state: StateSnapshot | None) -> set[str]:
+    """The nodes whose tasks have all given something."""
+    done, names = head.tasks().done, [] if state is None else state.tasks
+    return {each.name for each in names} - {each.name for each in names if each.id not in done}
+
+
+def _marks(head: Head) -> Marks:
+    """By the channel of a join, which of its nodes have run."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for channel, value in head.values.items():
+        if join_starts(channel):
+            found[channel] |= join_marks(value)
+    for _, channel, value in head.saved.pending_writes or ():
+        if join_starts(channel):
+            found[channel].add(value)
+    return found
 
 
 def _joined(names: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from langgraph.pregel import Pregel
@@ -87,9 +87,10 @@ class Rehearsal:
         if parts is None:
             return True
         state, flow = parts
-        state.look(head, add, is_whole=is_whole)
+        tried = cache(partial(self._tried, head, add, is_whole=is_whole))
+        state.look(head, add, is_whole=is_whole, tried=tried)
         if due or asking:
-            flow.look(head, due, self._tried(head, add, is_whole=is_whole), add)
+            flow.look(head, due, tried(), add)
         return bool(due) or asking
 
     def _tried(self, head: Head, add: Add, *, is_whole: bool) -> StateSnapshot | None:

@@ -15,7 +15,7 @@ from langgraph.pregel import Pregel
 from pydantic import TypeAdapter
 from typing_extensions import ReadOnly
 
-__all__ = ["Shape", "hints_of", "required", "shape_of", "tool_nodes"]
+__all__ = ["Shape", "hints_of", "join_channel", "required", "shape_of", "tool_nodes"]
 
 _MODULES = re.compile(r"\b(?:\w+\.)+")
 _WRAPPERS = (Annotated, Required, NotRequired, ReadOnly)
@@ -26,7 +26,8 @@ class Shape:
     """A graph, as far as its threads depend on it. It holds names only.
 
     Attributes:
-        nodes: Where each node leads to; None where that is not known before it runs.
+        nodes: Where each node leads by itself; None where that is not known before it runs.
+        joins: Nodes that lead to another once all of them have run.
         channels: The class, and the reducer if there is one.
         types: What each channel is annotated with.
         tools: What the tool nodes have.
@@ -35,6 +36,7 @@ class Shape:
     """
 
     nodes: dict[str, list[str] | None] = field(default_factory=dict)
+    joins: list[tuple[list[str], str]] = field(default_factory=list)
     channels: dict[str, str] = field(default_factory=dict)
     types: dict[str, list[str]] = field(default_factory=dict)
     tools: list[str] = field(default_factory=list)
@@ -54,6 +56,14 @@ class Shape:
         """
         return TypeAdapter(Shape).validate_json(data)
 
+    def is_declared(self, node: str) -> bool:
+        """Whether all that a node leads to is known."""
+        return self.nodes.get(node, ()) is not None
+
+    def ends(self, start: str) -> set[str]:
+        """Where a node is known to lead, by itself or with others."""
+        return {*(self.nodes.get(start) or ()), *(e for starts, e in self.joins if start in starts)}
+
     def at(self, names: Iterable[str]) -> Shape | None:
         """The subgraph that the nodes of this path are; itself for an empty path."""
         found: Shape | None = self
@@ -66,6 +76,7 @@ def shape_of(graph: Pregel[Any, Any, Any, Any]) -> Shape:
     """What the threads of a graph depend on."""
     return Shape(
         nodes=_leads_to(graph),
+        joins=[([*starts], end) for starts, end in _joins(graph) if end != END],
         channels={
             name: _kind(channel)
             for name, channel in graph.channels.items()
@@ -120,8 +131,7 @@ def _leads_to(graph: Pregel[Any, Any, Any, Any]) -> dict[str, list[str] | None]:
     if builder is None:
         return dict.fromkeys(graph.nodes)
     found: dict[str, set[str] | None] = {name: set() for name in graph.nodes}
-    joins = ((start, end) for starts, end in builder.waiting_edges for start in starts)
-    for start, end in (*builder.edges, *joins):
+    for start, end in builder.edges:
         if (ends := found.get(start)) is not None:
             ends.add(end)
     for name, node in builder.nodes.items():
@@ -134,6 +144,15 @@ def _leads_to(graph: Pregel[Any, Any, Any, Any]) -> dict[str, list[str] | None]:
                 ends | {*branch.ends.values()} if ends is not None and branch.ends else None
             )
     return {name: None if ends is None else sorted(ends - {END}) for name, ends in found.items()}
+
+
+def _joins(graph: Pregel[Any, Any, Any, Any]) -> list[tuple[tuple[str, ...], str]]:
+    return sorted(getattr(_builder(graph), "waiting_edges", ()))
+
+
+def join_channel(starts: Iterable[str], end: str) -> str:
+    """Where LangGraph notes which of the nodes before a join have run."""
+    return f"join:{'+'.join(starts)}:{end}"
 
 
 def _kind(channel: BaseChannel[Any, Any, Any]) -> str:

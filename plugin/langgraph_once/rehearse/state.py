@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from langgraph.channels import DeltaChannel
+from langgraph.channels import LastValue
 from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_KW_ARGS
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.pregel import Pregel
+from langgraph.types import StateSnapshot
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from langgraph_once.checkpoint.due import is_internal
+from langgraph_once.checkpoint.due import is_internal, is_note
 from langgraph_once.rehearse.heads import Head
 from langgraph_once.rehearse.report import Add, Report
 from langgraph_once.rehearse.shape import Shape, hints_of, required
@@ -22,6 +23,8 @@ from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 from langgraph_once.serde.survey.type_names import Mention
 
 __all__ = ["State", "Types"]
+
+Tried: TypeAlias = Callable[[], StateSnapshot | None]
 
 _MAX_PARTS: Final = 100_000
 """Of a value, so many parts are looked at."""
@@ -42,38 +45,53 @@ class State:
         self._graph, self._new, self._old = graph, new, old
         self._adapters = {name: _adapters(hints) for name, hints in hints_of(graph).items()}
 
-    def look(self, head: Head, add: Add, *, is_whole: bool) -> None:
+    def look(self, head: Head, add: Add, *, is_whole: bool, tried: Tried) -> None:
         """Add what becomes of each channel.
 
         Args:
             head: The head.
             add: Takes what is found.
             is_whole: Whether all of its values could be rebuilt; else they tell nothing.
+            tried: Gives what the new graph makes of it; None if it cannot.
         """
-        deltas = head.saved.metadata.get("counters_since_delta_snapshot", ())
         for name in head.checkpoint["channel_versions"]:
             if not is_internal(name):
-                self._kind(name, name in deltas, add)
-        for name, value in head.values.items():
+                self._kind(head, name, tried, add)
+        written = [each[1:] for each in head.saved.pending_writes or () if not is_note(each[1])]
+        for name, value in (*head.values.items(), *written):
             if is_internal(name) or value is None:
                 continue
             channel = self._graph.channels.get(name)
             if channel is None:
                 if not _is_empty(value):
                     add("channel-gone", name)
-            elif isinstance(value, _DeltaSnapshot) and not isinstance(channel, DeltaChannel):
-                add("delta-gone", name)
-            elif is_whole and not self._takes(name, value):
+            elif isinstance(value, _DeltaSnapshot) or not is_whole:
+                continue
+            elif (name in head.values or type(channel) is LastValue) and not self._takes(
+                name, value
+            ):
                 add("value", name)
 
-    def _kind(self, name: str, is_delta: bool, add: Add) -> None:
+    def _kind(self, head: Head, name: str, tried: Tried, add: Add) -> None:
         was = self._old.channels.get(name, "") if self._old else ""
         now = self._new.channels.get(name)
-        if is_delta or was.startswith("DeltaChannel"):
-            if now is None or not now.startswith("DeltaChannel"):
-                add("channel-gone" if now is None else "delta-gone", name)
-        elif was and now and was != now and not now.startswith("DeltaChannel"):
+        value = head.values.get(name)
+        counted = head.saved.metadata.get("counters_since_delta_snapshot", ())
+        if now is not None and now.startswith("DeltaChannel"):
+            return
+        if isinstance(value, _DeltaSnapshot) or (
+            value is None and (name in counted or was.startswith("DeltaChannel"))
+        ):
+            add(self._delta(name, tried) if now else "channel-gone", name)
+        elif was and now and was != now:
             add("reducer", name)
+
+    def _delta(self, name: str, tried: Tried) -> str:
+        """What becomes of a delta channel that is none now: LangGraph can rebuild some."""
+        state = tried()
+        value = None if state is None else _held(state.values).get(name)
+        is_lost = value is None or _is_empty(value) or isinstance(value, _DeltaSnapshot)
+        return "delta-gone" if is_lost else "delta-rebuilt"
 
     def _takes(self, name: str, value: Any) -> bool:
         adapters = self._adapters.get(name)
@@ -169,6 +187,10 @@ def _fits(adapter: TypeAdapter[Any], value: Any) -> bool:
     except Exception:
         return True  # a validator of the user wants what is not here
     return True
+
+
+def _held(values: Any) -> Mapping[str, Any]:
+    return values if isinstance(values, Mapping) else vars(values)
 
 
 def _is_empty(value: Any) -> bool:

@@ -1,0 +1,103 @@
+"""Which nodes lie ahead of a thread, and which do not any more?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from langgraph.constants import START
+
+from langgraph_once.checkpoint.due import Due, join_starts
+from langgraph_once.rehearse.heads import Head
+from langgraph_once.rehearse.report import Add
+from langgraph_once.rehearse.shape import Shape, join_channel
+
+__all__ = ["Marks", "Ways"]
+
+Marks: TypeAlias = Mapping[str, set[str]]
+"""For the channel of each join, the nodes before it that have run."""
+
+
+class Ways:
+    """Follows the ways that a graph declares, from what is due.
+
+    Args:
+        new: The new graph, or a subgraph of it.
+        old: The graph before, if it is known.
+    """
+
+    def __init__(self, new: Shape, old: Shape | None) -> None:
+        self._new, self._old = new, old
+
+    def look(self, head: Head, due: Due, done: set[str], marks: Marks, add: Add) -> None:
+        """Add which nodes the thread will not come to, or come to again.
+
+        Args:
+            head: The head.
+            due: What it says is due.
+            done: The nodes among these that have given all they had to.
+            marks: What stands in joins.
+            add: Takes what is found.
+        """
+        starts = {node for channel, node in due.later if not join_starts(channel)}
+        starts |= due.all - done
+        ahead = _nodes_ahead(self._new, starts, marks)
+        ran = done.union(head.checkpoint["versions_seen"]) - {START}
+        if self._old is None:
+            known = head.checkpoint["channel_versions"]
+            found = {("join-changed", node) for node in self._stuck(ahead, ran, known)}
+        else:
+            before = _nodes_ahead(self._old, starts, marks)
+            found = {*self._changed(self._old, before, ahead, ran)}
+            found |= {*self._passed_by(self._old, due.all - done)}
+            gone = due.all - self._new.nodes.keys()
+            stuck = {node for kind, node in found if kind == "join-changed"}
+            found |= {*self._lost(self._old, before - gone, ahead | stuck)}
+        for kind, subject in found:
+            add(kind, subject)
+
+    def _changed(
+        self, old: Shape, before: set[str], ahead: set[str], ran: set[str]
+    ) -> Iterator[tuple[str, str]]:
+        passed = ran | (self._new.nodes.keys() - old.nodes.keys())
+        for node in self._stuck(ahead, passed, old.channels):
+            if node in before or node not in ran:
+                yield "join-changed", node
+        for node in (ahead - before) & ran:
+            yield "run-again", node
+        for node in before & ahead:
+            if old.is_declared(node) != self._new.is_declared(node):
+                yield "ways-unknown", node
+
+    def _stuck(self, ahead: set[str], passed: set[str], known: Iterable[str]) -> Iterator[str]:
+        """Nodes that will wait for ever at a new join: for nodes that were passed before it was."""
+        for starts, end in self._new.joins:
+            is_on_the_way = end not in ahead and not ahead.isdisjoint(starts)
+            is_new = join_channel(starts, end) not in known
+            if is_on_the_way and is_new and not passed.isdisjoint({*starts} - ahead):
+                yield end
+
+    def _lost(self, old: Shape, before: set[str], ahead: set[str]) -> Iterator[tuple[str, str]]:
+        """Edges to nodes that lay ahead, and now do not."""
+        if all(map(self._new.is_declared, ahead)):
+            lost = before & self._new.nodes.keys() - ahead
+            for start in before - lost:
+                for end in lost & old.ends(start):
+                    yield "edge-gone", f"{start} → {end}"
+
+    def _passed_by(self, old: Shape, run: set[str]) -> Iterator[tuple[str, str]]:
+        for start in self._new.nodes.keys() - old.nodes.keys():
+            for end in run & self._new.ends(start):
+                yield "passed-by", f"{start} → {end}"
+
+
+def _nodes_ahead(shape: Shape, due: set[str], marks: Marks) -> set[str]:
+    """The nodes that are due, or may be later."""
+    found, more = set[str](), due
+    while more - found:
+        found |= more
+        more = {end for node in found for end in shape.nodes.get(node) or ()}
+        for starts, end in shape.joins:
+            if {*starts} <= found | marks.get(join_channel(starts, end), set()):
+                more.add(end)
+    return found

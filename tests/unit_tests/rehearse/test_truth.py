@@ -1,0 +1,230 @@
+"""What `rehearse` says of random threads and changes is what copies of them really do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+
+from langgraph_once.rehearse import Finding, Shape, shape_of
+from tests.examples import examples
+from tests.unit_tests.rehearse.plans import (
+    CHANGES,
+    HARMLESS,
+    DownError,
+    Plan,
+    World,
+    build,
+    plans,
+)
+from tests.unit_tests.rehearse.rehearsed import rehearsed
+
+THREAD: Any = {"configurable": {"thread_id": "thread"}, "max_concurrency": 1}
+INPUT = {"trail": ["input"]}
+ROUNDS = 12
+
+
+@dataclass
+class Resumed:
+    """What a copy of a thread did."""
+
+    world: World
+    values: dict[str, Any] = field(default_factory=dict)
+    end: dict[str, Any] = field(default_factory=dict)
+    failed: str = ""
+
+
+class Playing:
+    """A graph, and the world that its nodes act upon."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._world = World()
+        self.graph = build(plan, self._world).compile()
+
+    @contextmanager
+    def on(self, path: Path, *before: str, broken: bool = False) -> Iterator[tuple[Any, World]]:
+        """The graph on the threads of a database, and what it does there."""
+        world = self._world.begin(broken=broken)
+        with SqliteSaver.from_conn_string(str(path)) as saver:
+            more = {"checkpointer": saver, "interrupt_before_nodes": before}
+            yield self.graph.copy(update=more), world
+
+
+def play(playing: Playing, path: Path, before: tuple[str, ...], answers: int) -> tuple[World, Any]:
+    """Run a thread until it waits, fails or ends; what was done, and what it is given then."""
+    with playing.on(path, *before, broken=True) as (graph, world):
+        with suppress(DownError):
+            graph.invoke(INPUT, THREAD)
+        for _ in range(answers):
+            asked = {each.id: "early" for each in graph.get_state(THREAD).interrupts}
+            if asked:
+                with suppress(DownError):
+                    graph.invoke(Command(resume=asked), THREAD)
+        state = graph.get_state(THREAD)
+        if state.interrupts:
+            return world, Command(resume={each.id: "yes" for each in state.interrupts})
+        return world, None if state.next else INPUT
+
+
+def resumed(playing: Playing, path: Path, given: Any) -> Resumed:
+    """Go on until nothing is due."""
+    with playing.on(path) as (graph, world):
+        found = Resumed(world)
+        try:
+            if given is not INPUT:
+                found.values = held(graph.get_state(THREAD).values)
+            graph.invoke(given, THREAD)
+            for _ in range(ROUNDS):
+                state = graph.get_state(THREAD)
+                if not state.next and not state.interrupts:
+                    break
+                asked = {each.id: "later" for each in state.interrupts}
+                graph.invoke(Command(resume=asked) if asked else None, THREAD)
+            else:
+                found.failed = "never ends"
+            found.end = held(graph.get_state(THREAD).values)
+        except Exception as error:
+            found.failed = repr(error)[:200]
+    return found
+
+
+def held(values: Any) -> dict[str, Any]:
+    values = values if isinstance(values, dict) else vars(values)
+    return {name: value for name, value in values.items() if value not in (None, [], "")}
+
+
+def harm(plan: Plan, past: World, old: Resumed, new: Resumed, fresh: Resumed) -> dict[str, Any]:
+    """What a thread has less, or twice, under a new graph."""
+    done = past.done + new.world.done
+    usual = {*past.done, *old.world.done}
+    reached = {
+        node.label
+        for node in plan.nodes
+        if node.by == "join"
+        and {*node.after} <= {each.name for each in plan.nodes if each.label in done}
+        and not {*node.after} <= {each.name for each in plan.nodes if each.label in past.done}
+    }
+    again = Counter(new.world.started) - Counter(old.world.started)
+    found = {
+        "fails": new.failed and not old.failed,
+        "work": [] if new.failed else ({*fresh.world.done} - {*done}) & (usual | reached),
+        "answers": {
+            each for each in {*old.world.answered} - {*new.world.answered} if each[1] == "yes"
+        },
+        "anew": [
+            each
+            for each in again
+            if each in past.done and done.count(each) > fresh.world.done.count(each)
+        ],
+        "values": {
+            name: (old.values.get(name), new.values.get(name))
+            for name in (old.values.keys() | new.values.keys() if not new.failed else ())
+            if old.values.get(name) != new.values.get(name)
+        },
+    }
+    return {name: each for name, each in found.items() if each}
+
+
+@dataclass
+class Example:
+    """A thread, a change, what is said of it, and what really happens."""
+
+    plan: Plan
+    change: Any
+    changed: Plan
+    before: tuple[str, ...]
+    given: Any
+    past: World
+    blind: list[Finding]
+    said: list[Finding]
+    old: Resumed
+    new: Resumed
+    harm: dict[str, Any]
+
+
+def tried(draw: Any, folder: str) -> Example | None:
+    plan = draw(plans())
+    change = draw(st.sampled_from(CHANGES))
+    changed = change(draw, plan)
+    before = draw(st.sampled_from([(), (), *((n.name,) for n in plan.nodes)]))
+    answers = draw(st.sampled_from([0, 0, 1, 2]))
+    path = Path(folder) / "threads.sqlite"
+    was = Playing(plan)
+    try:
+        now = Playing(changed)
+    except ValueError:
+        return None
+    past, given = play(was, path, before, answers)
+    shape = Shape.of_json(json.dumps(shape_of(was.graph).as_dict()).encode())
+    blind, said = rehearsed(path, now.graph).sorted(), rehearsed(path, now.graph, shape).sorted()
+    old = resumed(was, Path(shutil.copy(path, f"{folder}/old")), given)
+    new = resumed(now, Path(shutil.copy(path, f"{folder}/new")), given)
+    fresh = resumed(now, Path(f"{folder}/fresh"), INPUT)
+    if given is INPUT:
+        past = World()
+    harmed = harm(changed, past, old, new, fresh)
+    return Example(plan, change, changed, before, given, past, blind, said, old, new, harmed)
+
+
+def claimed(it: Example, kind: str, subject: str) -> bool:
+    """Whether what is certain is so."""
+    old, new = it.old.world.started, it.new.world.started
+    match kind:
+        case "node-gone" | "send-gone" | "later-gone" | "subgraph-gone":
+            # What it does; or what it had done, and was kept.
+            label = subject.rpartition(" ")[2].removeprefix("n")
+            lost = [each for each in (Counter(old) - Counter(new)) if each.startswith(label)]
+            return bool(lost or it.harm)
+        case "ends":
+            return len(old) > len(new)
+        case "interrupt-gone":
+            return "answers" in it.harm
+        case "delta-gone":
+            return "values" in it.harm
+        case "fails":
+            return bool(it.new.failed)
+    return False
+
+
+def broken(it: Example) -> Iterator[str]:
+    """The laws that do not hold."""
+    for each in it.blind + it.said:
+        if each.kind == "unread":
+            yield "unread"
+        if each.certainty == "certain" and not claimed(it, each.kind, each.subject):
+            yield f"a false alarm: {each.kind}"
+        if each.certainty != "look" and it.change in HARMLESS:
+            yield f"harmless: {each.kind}"
+    harm = {*it.harm}
+    if it.change in HARMLESS and harm:
+        yield "harmless harms"
+    ends = it.old.world.started and not it.new.world.started and not it.new.failed
+    if ends and all(each.certainty != "certain" for each in it.blind):
+        yield "ends, and that is not certain"
+    if {"fails", "answers"} & harm and all(each.certainty == "look" for each in it.blind):
+        yield "blind"
+    if {each.by for each in it.plan.nodes + it.changed.nodes} & {"hidden", "goto"}:
+        harm = harm - {"work", "anew"}  # where a node leads is told by its code alone
+    if harm and not it.said:
+        yield "not told"
+
+
+def check(data: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        it = tried(data.draw, folder)
+    if it is not None:
+        assert not [*broken(it)], it
+
+
+test_truth = examples(40, deadline=None)(given(st.data())(check))
