@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
-from tests.forked import run_once
+from tests.forked import run_once, run_python
 
 KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 ENV = {"ONCE_SERDE__ENCRYPTION_KEYS": json.dumps({"k": KEY})}
@@ -136,7 +134,6 @@ def make(folder: Path) -> Path:
     (about / "RECORD").write_text("foreign.py,,\nlate_one.py,,\n")
     (packages / "late_one.py").write_text(LATE)
     (project / "agent.py").write_text("import foreign\n" + AGENT.format(removed=REMOVED))
-    (project / "write.py").write_text(textwrap.dedent(WRITER).format(secret=SECRET, key=KEY))
     manifest: dict[str, Any] = {
         "dependencies": ["."],
         "graphs": {"agent": "./agent.py:graph"},
@@ -146,8 +143,9 @@ def make(folder: Path) -> Path:
         },
     }
     (project / "langgraph.json").write_text(json.dumps(manifest))
-    subprocess.run([sys.executable, "write.py"], cwd=project, env=environment(folder), check=True)
-    (project / "write.py").unlink()
+    writer = WRITER.format(secret=SECRET, key=KEY)
+    wrote = run_python("-c", writer, cwd=project, env=environment(folder))
+    assert wrote.returncode == 0, wrote.stderr
     (project / "agent.py").write_text("import foreign\n" + AGENT.format(removed=""))
     return project
 
