@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +108,7 @@ def test_a_wrong_langgraph_json_is_told_in_one_line(project: Path) -> None:
 
 def test_the_reference_is_printed() -> None:
     assert once("env").stdout == env_example()
-    command = [sys.executable, "-m", "langgraph_once", "schema"]
-    assert json.loads(subprocess.check_output(command)) == json_schema()
+    assert json.loads(once("schema").stdout) == json_schema()
 
 
 def test_every_command_has_an_example_and_no_help_is_cut() -> None:
