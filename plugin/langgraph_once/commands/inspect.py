@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -75,14 +74,11 @@ def inspect_command(
     """
     if (diff and thread is None) or (with_values and not diff):
         raise click.UsageError("--diff takes a thread, and --values goes with --diff")
-    opened = database_of(config, database)
-    # Of an object whose class is not here, there is still the rest.
-    lenient = replace(opened.serde.config, on_unavailable="opaque")
-    serde = reading(opened.serde.with_config(lenient))
+    opened = database_of(config, database).lenient()
     with opened.snapshot() as snapshot:
         if not snapshot.has_threads:
             raise ConfigError(snapshot.name, "it has no threads, only a store")
-        saver = snapshot.saver(serde)
+        saver = snapshot.saver(reading(opened.serde))
         found: Any
         as_dict: Any
         as_text: Any

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +41,11 @@ class Database(NamedTuple):
     url: str
     config: CheckpointConfig
     serde: OnceSerializer
+
+    def lenient(self) -> Database:
+        """The same, where an object whose class is not here is an `Opaque`, and no error."""
+        config = replace(self.serde.config, on_unavailable="opaque")
+        return self._replace(serde=self.serde.with_config(config))
 
     def to_read(self) -> Opening[Any]:
         """Open it to be read; it must be there."""

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,6 @@ from langgraph.pregel import Pregel
 
 from langgraph_once.checkpoint.moving.cells import Source
 from langgraph_once.commands.opened_database import (
-    Database,
     database_of,
     database_option,
     progress_bar,
@@ -92,7 +90,7 @@ def rehearse_command(
 def _rehearsed(
     database: str | None, name: str, against: str | None, graph_id: str | None, config: str
 ) -> tuple[Report, list[str]]:
-    opened = _database(config, database)  # and this process is what a server's would be
+    opened = database_of(config, database).lenient()  # and this process is what a server's would be
     graph = _graph(name)
     old = None if against is None else _shape(against, config)
     types = graph_types(graph)
@@ -107,12 +105,6 @@ def _rehearsed(
     report = rehearsal.report
     setting = proposed(sorted(report.allowed_types), serde.config.allowed_types)
     return report, setting if report.allowed_types else []
-
-
-def _database(config: str, database: str | None) -> Database:
-    opened = database_of(config, database)
-    settings = replace(opened.serde.config, on_unavailable="opaque")
-    return opened._replace(serde=opened.serde.with_config(settings))
 
 
 def _graph(name: str) -> Pregel[Any, Any, Any, Any]:
