@@ -170,7 +170,7 @@ def test_filters_find_what_they_would_find_in_plain_rows(here: str) -> None:
 async def test_many_pages_are_filtered_without_reading_values(
     here: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("langgraph_once.checkpoint.threads._MOST_METADATA", 4)
+    monkeypatch.setattr("langgraph_once.checkpoint.threads.MOST_METADATA", 4)
     with whole.once(here, SEALED) as saver:
         ids = [put(saver, "t", {"user": f"user {number % 5}"}) for number in range(23)]
         expected = ids[3::5][::-1]
