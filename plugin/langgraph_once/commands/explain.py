@@ -53,7 +53,8 @@ def explain_command(
     settings, manifest = load_if_there(config)
     recorded = [*read_recording(recording)]
     if all(each.part is None for each in recorded):
-        raise ConfigError(recording, "it holds no part of a run; `watch --record` writes some")
+        writes = "`watch --record` writes those of a run that it begins or joins"
+        raise ConfigError(recording, f"it holds no part of a run: {writes}")
     dedup = {each.graph_id: each.dedup for each in load_graph_targets(manifest)}
     is_plain = not is_annotated(recorded)
     found = [*explained(recorded, dedup.get(graph_of(recorded) or "", settings.dedup), form)]

@@ -143,7 +143,7 @@ def test_a_text_that_a_node_replaces_is_an_edit_and_no_removal(
     assert edit == (found if is_wrapped else [])
     assert "L3" not in {each["because"] for each in told["summary"]}
     shown = explain("run.jsonl", cwd=tmp_path).stdout
-    assert ("LangGraph alone was recorded" in shown) is not is_wrapped
+    assert ("No message has a note of ours" in shown) is not is_wrapped
 
 
 def test_runs_of_one_thread_know_what_was_said_before(tmp_path: Path) -> None:

@@ -21,8 +21,9 @@ _TEXT_CHARS: Final = 500
 _NOTHING: Final = "nothing"
 _NO_OPERATION: Final = "Nothing in it is for this reader."
 _PLAIN: Final = (
-    "LangGraph alone was recorded, and this is what a client can tell of it. The server of a "
-    "wrapped graph knows more, as when a task runs again that had said all."
+    "No message has a note of ours: LangGraph alone was recorded, or a client that did not "
+    "announce itself. This is what a client can tell alone; the server of a wrapped graph knows "
+    "more, as when a task runs again that had said all."
 )
 
 
@@ -86,7 +87,7 @@ def summary(found: Iterable[Explained], columns: int, *, is_plain: bool) -> Iter
     Args:
         found: The parts.
         columns: How wide the terminal is.
-        is_plain: Whether LangGraph alone was recorded.
+        is_plain: Whether no message was annotated.
     """
     for (outcome, operation), count in sorted(
         reasons(found).items(), key=lambda each: (each[0][0], -each[1])
