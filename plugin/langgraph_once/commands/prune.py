@@ -80,7 +80,8 @@ def prune_command(
         progress_bar() as progress,
     ):
         done = prune(saver, rules, is_dry=dry_run, progress=progress)
-    click.echo(_as_json(done, dry_run) if for_machines else _as_text(done, rules, dry_run))
+    told = [*_told(rules), "", *_done(done, dry_run)]
+    click.echo(_as_json(done, dry_run) if for_machines else "\n".join(told))
     tell_left(done.troubles)
     if done.troubles:
         sys.exit(1)
@@ -126,10 +127,6 @@ def _as_json(done: Pruned, is_dry: bool) -> str:
         },
         indent=2,
     )
-
-
-def _as_text(done: Pruned, rules: RetentionConfig, is_dry: bool) -> str:
-    return "\n".join([*_told(rules), "", *_done(done, is_dry)])
 
 
 def _told(rules: RetentionConfig) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections import Counter
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Final
@@ -158,7 +157,8 @@ def _shape(against: str, config: str) -> Shape:
 def _advice(report: Report, setting: list[str], graph_id: str | None) -> list[str]:
     told: list[str] = []
     if graph_id is None and len(report.graphs) > 1:
-        told += ["", f"Threads of several graphs: {_counted(report.graphs)}. Choose by --graph-id."]
+        known = ", ".join(f"{name} ({count})" for name, count in report.graphs.most_common(5))
+        told += ["", f"Threads of several graphs: {known}. Choose by --graph-id."]
     if report.aliases or setting:
         told += ["", "For `checkpointer.once.serde` of langgraph.json, if you trust these names:"]
         told += [f'"aliases": {json.dumps(report.aliases)}'] if report.aliases else []
@@ -168,7 +168,3 @@ def _advice(report: Report, setting: list[str], graph_id: str | None) -> list[st
     if report.dropped:
         told += ["", f"{report.dropped} more findings were too many to keep."]
     return told
-
-
-def _counted(graphs: Counter[str]) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in graphs.most_common(5))

@@ -103,7 +103,8 @@ def read_recording(path: str) -> Iterator[RecordedPart]:
         if not line.strip():
             continue
         try:
-            event = StreamPart(*_fields(json.loads(line)))
+            said = json.loads(line)
+            event = StreamPart(said["event"], said["data"], said.get("id"))
             part = sdk_part(event)
             if event.event == BEGINS:
                 yield RecordedPart(number, None)
@@ -118,7 +119,3 @@ def graph_of(recorded: Iterable[RecordedPart]) -> str | None:
     """The graph in `langgraph.json` that ran, as its messages say; None if no server ran it."""
     named = (each.part.meta.get("graph_id") for each in recorded if each.part is not None)
     return next((name for name in named if isinstance(name, str)), None)
-
-
-def _fields(plain: dict[str, Any]) -> tuple[str, Any, str | None]:
-    return plain["event"], plain["data"], plain.get("id")

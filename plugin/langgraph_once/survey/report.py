@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from langgraph_once.checkpoint.checkpoint_ids import moment_of
+from langgraph_once.checkpoint.moving.cells import Progress
 from langgraph_once.retention import is_older
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.survey.estimate import Draws, Estimate, mean_total, share_of
@@ -27,7 +28,7 @@ from langgraph_once.survey.snapshot import Snapshot
 from langgraph_once.survey.store import StoreSize, store_sizes
 from langgraph_once.survey.thread import Measured, Scale
 
-__all__ = ["IDLE_DAYS", "Leftover", "Progress", "Survey", "Thread", "survey"]
+__all__ = ["IDLE_DAYS", "Leftover", "Survey", "Thread", "survey"]
 
 K = TypeVar("K")
 
@@ -45,9 +46,6 @@ _PIECE_KEYS: Final = 130
 """Bytes that the keys of a row of ours take, in its table and in an index."""
 _SOON_S: Final = 5.0
 """A database that is read whole in this time is."""
-
-Progress = Callable[[int, int], None]
-"""Is told how many threads were read, of how many."""
 
 
 class Thread(NamedTuple):
