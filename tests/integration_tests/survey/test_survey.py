@@ -18,14 +18,13 @@ from langchain_core.messages import HumanMessage
 from langgraph.types import Command
 
 from langgraph_once import OnceSerializer
-from langgraph_once.checkpoint.by_url import is_postgres, open_saver
+from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.moving.migrate import entering, migrate
-from langgraph_once.config import CheckpointConfig
 from langgraph_once.survey import Survey, open_snapshot, report, survey
 from langgraph_once.survey.estimate import Estimate
 from tests.forked import run_once
 from tests.integration_tests.survey.stock_threads import agent, asking, copy, fill, stock
-from tests.unit_tests.checkpoint.whole_databases import only_select, url
+from tests.unit_tests.checkpoint.whole_databases import ask, once, only_select, url
 
 SECRET = "a-word-that-nobody-may-see"
 
@@ -39,23 +38,8 @@ def surveyed(database: str, **options: Any) -> Survey:
         return survey(snapshot, OnceSerializer(), **options)
 
 
-def opened(database: str) -> Any:
-    return open_saver(database, config=CheckpointConfig(), serde=OnceSerializer())
-
-
 def config(thread_id: str) -> Any:
     return {"configurable": {"thread_id": thread_id}}
-
-
-@contextlib.contextmanager
-def connected(database: str) -> Iterator[Any]:
-    """A connection that commits at the end."""
-    if is_postgres(database):
-        with importlib.import_module("psycopg").connect(database) as conn:
-            yield conn
-    else:
-        with contextlib.closing(sqlite3.connect(database)) as conn, conn:
-            yield conn
 
 
 def is_within(estimate: Estimate, truth: Estimate) -> bool:
@@ -78,7 +62,7 @@ def test_the_prediction_is_what_migrate_leaves(here: str, monkeypatch: pytest.Mo
         fill(saver, 15, longest=8)
     before = surveyed(here, seconds=None)
     assert before.after.value < before.total / 2
-    with opened(here) as saver:
+    with once(here, OnceSerializer()) as saver:
         done = migrate(saver, entering(OnceSerializer()))
     assert (done.threads, done.troubles) == (15, [])
     left = surveyed(here)
@@ -89,11 +73,7 @@ def test_the_prediction_is_what_migrate_leaves(here: str, monkeypatch: pytest.Mo
         patch.setattr(report, "_LEAST_DRAWS", 20)
         sample = surveyed(here)
     assert sample.after.value == pytest.approx(left.total, rel=0.01)
-    with connected(here) as conn:
-        conn.commit()
-        if is_postgres(here):
-            conn.autocommit = True
-        conn.execute("VACUUM FULL" if is_postgres(here) else "VACUUM")
+    ask(here, "VACUUM FULL" if is_postgres(here) else "VACUUM")
     assert surveyed(here).disk == pytest.approx(before.disk_after, rel=0.15)
 
 
@@ -138,10 +118,10 @@ def test_ten_thousand_threads_are_surveyed_in_a_minute(path: Path) -> None:
 def test_a_rule_frees_what_is_said(here: str) -> None:
     with stock(here) as saver:
         fill(saver, 10, longest=8)
-    with opened(here):
+    with once(here, OnceSerializer()):
         pass  # our tables are there, and empty
     before = surveyed(here)
-    with opened(here) as saver:
+    with once(here, OnceSerializer()) as saver:
         ids = [each.thread_id for each in before.largest]
         saver.prune(ids, strategy="keep_latest")
     left = surveyed(here)
@@ -149,14 +129,14 @@ def test_a_rule_frees_what_is_said(here: str) -> None:
 
 
 def test_a_rule_frees_pieces_too(here: str) -> None:
-    with opened(here) as saver:
+    with once(here, OnceSerializer()) as saver:
         graph = agent().compile(checkpointer=saver)
         for number in range(4):
             said = HumanMessage(f"{number} " * 9000, id="one")
             graph.invoke({"messages": [said], "left": 0}, config("thread"))
     before = surveyed(here)
     assert before.bytes["once_pieces"]
-    with opened(here) as saver:
+    with once(here, OnceSerializer()) as saver:
         saver.prune(["thread"], strategy="keep_latest")
     assert before.total - surveyed(here).total == pytest.approx(before.kept[1].value, rel=0.02)
 
@@ -198,12 +178,9 @@ def test_what_cannot_be_read_is_counted(here: str) -> None:
     say(here, "sound")
     say(here, "damaged")
     table, column = ("checkpoint_blobs", "blob") if is_postgres(here) else ("writes", "value")
-    with connected(here) as conn:
-        value = "'\\xc1'" if is_postgres(here) else "x'c1'"
-        conn.execute(
-            f"UPDATE {table} SET {column} = {value} WHERE thread_id = 'damaged' "
-            "AND channel = 'messages'"
-        )
+    value = "'\\xc1'" if is_postgres(here) else "x'c1'"
+    where = "WHERE thread_id = 'damaged' AND channel = 'messages'"
+    ask(here, f"UPDATE {table} SET {column} = {value} {where}")
     found = surveyed(here)
     assert found.threads == 2
     assert sum(found.unread.values()) >= 1
@@ -228,9 +205,8 @@ def test_a_call_that_waits_is_no_leftover(here: str) -> None:
 def test_orphans_are_counted(here: str) -> None:
     say(here, "thread")
     table = "checkpoint_writes" if is_postgres(here) else "writes"
-    with connected(here) as conn:
-        ((writes,),) = conn.execute(f"SELECT count(*) FROM {table}").fetchall()
-        conn.execute("DELETE FROM checkpoints")
+    ((writes,),) = ask(here, f"SELECT count(*) FROM {table}")
+    ask(here, "DELETE FROM checkpoints")
     left = surveyed(here).leftovers
     assert left["writes on checkpoints that are not there"].many == writes
     assert left["threads without a checkpoint"].many == 1
@@ -256,8 +232,7 @@ def test_the_store_is_told_by_namespace(here: str, tmp_path: Path) -> None:
         store.put(("cache",), "kept", {"a": 1}, ttl=60)
         store.put(("cache",), "gone", {"a": 1}, ttl=60)
     past = "now() - interval '1 day'" if is_postgres(here) else "datetime('now', '-1 day')"
-    with connected(here) as conn:
-        conn.execute(f"UPDATE store SET expires_at = {past} WHERE key = 'gone'")
+    ask(here, f"UPDATE store SET expires_at = {past} WHERE key = 'gone'")
     run = command("--database", here, "--json", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)
@@ -304,16 +279,12 @@ def test_growth_says_when_all_of_it_was_stored(here: str) -> None:
 
 def test_rows_that_no_saver_writes_stop_nothing(path: Path) -> None:
     say(str(path), "thread")
-    with connected(str(path)) as conn:
-        for thread_id, id_, value in (("x'ff'", "'1'", "x''"), ("'odd'", "x'ff'", "NULL")):
-            conn.execute(
-                "INSERT INTO checkpoints (thread_id, checkpoint_id, type, checkpoint) "
-                f"VALUES ({thread_id}, {id_}, 'msgpack', {value})"
-            )
-        conn.execute(
-            "INSERT INTO checkpoints VALUES ('odd', ?, 'no id', NULL, 'pickle', 'text', 'no JSON')",
-            ["n" * 1000],
-        )
+    for thread_id, id_, value in (("x'ff'", "'1'", "x''"), ("'odd'", "x'ff'", "NULL")):
+        columns = "thread_id, checkpoint_id, type, checkpoint"
+        row = f"{thread_id}, {id_}, 'msgpack', {value}"
+        ask(str(path), f"INSERT INTO checkpoints ({columns}) VALUES ({row})")
+    row = "'odd', ?, 'no id', NULL, 'pickle', 'text', 'no JSON'"
+    ask(str(path), f"INSERT INTO checkpoints VALUES ({row})", "n" * 1000)
     found = surveyed(str(path))
     assert (found.threads, found.unknown) == (2, 2)
     assert found.weeks[""].checkpoints == 1
