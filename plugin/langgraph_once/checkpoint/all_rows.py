@@ -11,7 +11,10 @@ from langgraph_once.checkpoint.pieces.values import Cell, Values
 from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable, CheckpointRef
 from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = ["MOST_METADATA", "OWN", "STOCK_TAGS", "AllRows", "Inline", "at_places"]
+__all__ = [
+    *("LEDGERS", "MOST_METADATA", "OWN", "STOCK_TAGS", "WRITE_COLUMNS", "WRITE_KEY"),
+    *("AllRows", "Inline", "at_places"),
+]
 
 STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})
 """Of rows that upstream's serializer reads; "empty" is no value at all."""
@@ -20,6 +23,13 @@ OWN: Final = (
     ("once_stream_states", "checkpoint_ns, checkpoint_id, type, data"),
 )
 """Our tables, and their columns besides the thread."""
+WRITE_KEY: Final = ("checkpoint_ns", "checkpoint_id", "task_id", "idx")
+"""What names a write in its thread."""
+WRITE_COLUMNS: Final = "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type"
+"""Those of a write besides the thread and the value."""
+LEDGERS: Final = CellTable(
+    "ledger", "once_stream_states", ("checkpoint_ns", "checkpoint_id"), "data"
+)
 MOST_METADATA: Final = 200
 """Of how many checkpoints metadata are read at once."""
 
@@ -238,7 +248,7 @@ class AllRows(ABC):
         found: dict[tuple[Any, ...], str] = {}
         for table, key in (
             ("checkpoints", "checkpoint_ns, checkpoint_id"),
-            (self.writes_table, "checkpoint_ns, checkpoint_id, task_id, idx"),
+            (self.writes_table, ", ".join(WRITE_KEY)),
         ):
             rows = yield Statement(
                 f"SELECT once_run_id, {key} FROM {table} "

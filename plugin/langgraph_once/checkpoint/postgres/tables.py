@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
+from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.metadata import is_kept, opened, sealed
 from langgraph_once.checkpoint.pieces.collect import Missing
@@ -146,24 +147,15 @@ class PostgresTables(PostgresMoves):
     columns = (
         ("checkpoints", ""),
         ("checkpoint_blobs", "checkpoint_ns, channel, version, type, blob"),
-        (
-            "checkpoint_writes",
-            "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob",
-        ),
+        ("checkpoint_writes", f"{WRITE_COLUMNS}, blob"),
     )
 
     cell_tables = (
         CellTable(
             "value", "checkpoint_blobs", ("checkpoint_ns", "version", "channel"), "blob", "channel"
         ),
-        CellTable(
-            "write",
-            "checkpoint_writes",
-            ("checkpoint_ns", "checkpoint_id", "task_id", "idx"),
-            "blob",
-            "channel",
-        ),
-        CellTable("ledger", "once_stream_states", ("checkpoint_ns", "checkpoint_id"), "data"),
+        CellTable("write", "checkpoint_writes", WRITE_KEY, "blob", "channel"),
+        LEDGERS,
     )
 
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:

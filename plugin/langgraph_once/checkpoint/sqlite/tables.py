@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
+from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
@@ -120,21 +121,12 @@ class SqliteTables(Tables):
     copy_checkpoints = _COPY_CHECKPOINTS
     columns = (
         ("checkpoints", ""),
-        (
-            "writes",
-            "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value",
-        ),
+        ("writes", f"{WRITE_COLUMNS}, value"),
     )
     cell_tables = (
         CellTable("checkpoint", "checkpoints", ("checkpoint_ns", "checkpoint_id"), "checkpoint"),
-        CellTable(
-            "write",
-            "writes",
-            ("checkpoint_ns", "checkpoint_id", "task_id", "idx"),
-            "value",
-            "channel",
-        ),
-        CellTable("ledger", "once_stream_states", ("checkpoint_ns", "checkpoint_id"), "data"),
+        CellTable("write", "writes", WRITE_KEY, "value", "channel"),
+        LEDGERS,
     )
 
     def leave_out_missing(self) -> Program[None]:
