@@ -7,7 +7,6 @@ import contextlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Literal, Self
 
 __all__ = ["Cut", "CuttingProxy"]
@@ -80,12 +79,7 @@ class CuttingProxy:
         self._server = asyncio.run_coroutine_threadsafe(start, self._loop).result()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

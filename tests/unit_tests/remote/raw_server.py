@@ -7,7 +7,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any, Self
 
 __all__ = ["RUN", "THREAD", "RawServer", "answer", "events", "stream", "unsized"]
@@ -78,12 +77,7 @@ class RawServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         self._thread.join()
