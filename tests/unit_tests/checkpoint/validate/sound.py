@@ -13,8 +13,8 @@ GONE = object()
 Expected = list[tuple[str, str]]
 """The findings: where, and words of it."""
 
-Damage = tuple[list[Any], Any, Expected]
-"""Where, what stands there then, and the findings."""
+Damage = tuple[list[Any], Any, str | Expected]
+"""Where, what stands there then, and words of what is found there; or the findings."""
 
 
 def sound() -> dict[str, Any]:
@@ -74,7 +74,14 @@ PARENT_CONFIG = '.parent_config["configurable"]'
 VERSIONS = f'{CHECKPOINT}channel_versions"]'
 SEEN = f'{CHECKPOINT}versions_seen"]'
 
-# Where, what stands there then, and the findings: where, and words of it.
+
+def findings(path: list[Any], expected: str | Expected) -> Expected:
+    """What is found of damage at a path."""
+    if not isinstance(expected, str):
+        return expected
+    first, *keys = path
+    inner = "".join(f'["{key}"]' if isinstance(key, str) else f"[{key}]" for key in keys)
+    return [(f".{first}{inner}", expected)]
 
 
 def told(found: list[Finding], expected: Expected) -> None:
