@@ -29,11 +29,15 @@ async def send_body(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
+async def compressed(**asked: str) -> Recorder:
+    """What a client is sent that asks so."""
+    return await answered(SseCompression(streaming(BODIES), encodings=ALL), request(**asked))
+
+
 @pytest.mark.parametrize("encoding", ALL)
 async def test_every_event_leaves_at_once_and_whole(encoding: str) -> None:
     decode = decoder(encoding)
-    app = SseCompression(streaming(BODIES), encodings=ALL)
-    sent = await answered(app, request(accept_encoding=encoding))
+    sent = await compressed(accept_encoding=encoding)
     assert sent.headers["content-encoding"] == encoding
     assert [decode(body) for body in sent.bodies] == [*BODIES, b""]
     assert [message["more_body"] for message in sent.messages[1:]] == [True] * 10 + [False]
@@ -55,8 +59,7 @@ async def test_the_headers_say_what_was_done_and_the_apps_are_not_changed() -> N
 
 @pytest.mark.parametrize("accepted", ["identity", "gzip;q=0", "deflate", "gzip;q=0.1, identity"])
 async def test_a_client_that_takes_no_encoding_gets_none(accepted: str) -> None:
-    app = SseCompression(streaming(BODIES), encodings=ALL)
-    sent = await answered(app, request(accept_encoding=accepted))
+    sent = await compressed(accept_encoding=accepted)
     assert sent.bodies == [*BODIES, b""]
     assert "content-encoding" not in sent.headers
     assert sent.headers["vary"] == "Accept-Encoding"  # a cache must not mix the two up
@@ -85,8 +88,7 @@ async def test_a_page_that_joins_a_run_from_its_begin_gets_it_as_the_server_send
 async def test_readers_that_are_not_the_page_get_the_stream_compressed(
     asked: dict[str, str],
 ) -> None:
-    app = SseCompression(streaming(BODIES), encodings=ALL)
-    sent = await answered(app, request(accept_encoding="gzip", **asked))
+    sent = await compressed(accept_encoding="gzip", **asked)
     assert sent.headers["content-encoding"] == "gzip"
 
 

@@ -116,6 +116,12 @@ def received(log: list[Event]) -> Alignment:
     return alignment
 
 
+def rejoined(log: list[Event]) -> Alignment:
+    alignment = received(log)
+    alignment.rejoin()
+    return alignment
+
+
 def new(alignment: Alignment, events: list[Event]) -> list[Event]:
     return [event for event in events if alignment.is_new(*event[:2])]
 
@@ -145,14 +151,12 @@ class TestCursor:
 class TestOverlap:
     def test_events_that_shared_the_last_id_are_not_lost(self) -> None:
         log = numbered([1, 2, 2, 2, 3])
-        alignment = received(log[:3])
-        alignment.rejoin()
+        alignment = rejoined(log[:3])
         assert new(alignment, log[1:]) == log[3:]
 
     def test_equal_events_in_one_millisecond_are_all_real(self) -> None:
         log = numbered([1, 2, 2, 2, 2], [0, 7, 7, 7, 7])
-        alignment = received(log[:3])
-        alignment.rejoin()
+        alignment = rejoined(log[:3])
         assert new(alignment, log[1:]) == log[3:]
 
     def test_an_event_that_the_server_does_not_keep_stands_for_no_other(self) -> None:
@@ -164,22 +168,19 @@ class TestOverlap:
         assert new(alignment, log[2:]) == log[3:]
 
     def test_an_overlap_proves_that_nothing_is_missing(self) -> None:
-        alignment = received(numbered([1, 2, 3]))
-        alignment.rejoin()
+        alignment = rejoined(numbered([1, 2, 3]))
         assert not alignment.has_overlap
         new(alignment, numbered([3], [2]))
         assert alignment.has_overlap
 
     def test_another_log_has_no_overlap(self) -> None:
-        alignment = received(numbered([1, 2, 3]))
-        alignment.rejoin()
+        alignment = rejoined(numbered([1, 2, 3]))
         assert new(alignment, numbered([8, 9], [5, 6])) == numbered([8, 9], [5, 6])
         assert not alignment.has_overlap
 
     def test_a_server_may_begin_earlier_than_it_was_asked_to(self) -> None:
         log = numbered([1, 2, 3, 4])
-        alignment = received(log[:3])
-        alignment.rejoin()
+        alignment = rejoined(log[:3])
         assert new(alignment, log) == log[3:]
         alignment.rejoin()
         assert new(alignment, log) == []
@@ -193,35 +194,30 @@ class TestOverlap:
 
     def test_a_clock_that_goes_back_loses_nothing(self) -> None:
         log = numbered([5, 9, 9, 5], [1, 2, 3, 1])
-        alignment = received(log[:2])
-        alignment.rejoin()
+        alignment = rejoined(log[:2])
         assert new(alignment, log[1:]) == log[2:]
 
 
 class TestEcho:
     def test_what_was_collected_meanwhile_does_not_come_twice(self) -> None:
         log = numbered([1, 2, 3, 4, 5, 6, 7])
-        alignment = received(log[:3])
-        alignment.rejoin()
+        alignment = rejoined(log[:3])
         assert new(alignment, [*log[2:6], *log[4:]]) == log[3:]
 
     def test_an_echo_may_begin_amid_a_millisecond(self) -> None:
         log = numbered([1, 2, 3, 3, 4, 5])
-        alignment = received(log[:2])
-        alignment.rejoin()
+        alignment = rejoined(log[:2])
         assert new(alignment, [*log[1:5], *log[3:]]) == log[2:]
 
     def test_events_that_the_server_did_not_keep_come_amid_an_echo(self) -> None:
         log = [*numbered([1, 2, 3, 4]), Event("5-0", 50, logged=False), *numbered([6, 7])]
-        alignment = received(log[:2])
-        alignment.rejoin()
+        alignment = rejoined(log[:2])
         came = [log[1], *log[2:4], log[5], log[3], log[4], log[5], log[6]]
         assert sorted(new(alignment, came)) == sorted(log[2:])
 
     def test_an_echo_in_one_millisecond_needs_another_connection(self) -> None:
         log = numbered([1, 2, 3, 3], [0, 1, 7, 7])
-        alignment = received(log[:2])
-        alignment.rejoin()
+        alignment = rejoined(log[:2])
         assert new(alignment, log[1:3]) == [log[2]]
         with pytest.raises(AmbiguousError):
             alignment.is_new(*log[3][:2])
@@ -229,8 +225,7 @@ class TestEcho:
         assert new(alignment, log[2:]) == [log[3]]
 
     def test_when_that_is_told_too_often_it_is_shown_rather_than_lost(self) -> None:
-        alignment = received(numbered([1, 2]))
-        alignment.rejoin()
+        alignment = rejoined(numbered([1, 2]))
         for i in range(MAX_VERIFICATIONS):
             alignment.is_new(f"{3 + i}-0", 7)
             with pytest.raises(AmbiguousError):
@@ -247,8 +242,7 @@ class TestEcho:
 
     def test_a_long_one_is_known(self) -> None:
         log = numbered([*range(70_000)])
-        alignment = received(log[:10])
-        alignment.rejoin()
+        alignment = rejoined(log[:10])
         assert new(alignment, [*log[9:], *log[69_000:]]) == log[10:]
 
 
