@@ -44,46 +44,47 @@ class Ways:
         ahead = _nodes_ahead(self._new, starts, marks)
         ran = done.union(head.checkpoint["versions_seen"]) - {START}
         if self._old is None:
-            known = head.checkpoint["channel_versions"]
-            found = {("join-changed", node) for node in self._stuck(ahead, ran, known)}
+            known = head.checkpoint["channel_versions"].keys() | marks.keys()
+            found = {("join-changed", node) for node in self._stuck(ahead, done, ran, known)}
         else:
             before = _nodes_ahead(self._old, starts, marks)
-            found = {*self._changed(self._old, before, ahead, ran)}
-            found |= {*self._passed_by(self._old, due.all - done)}
+            fresh = self._new.nodes.keys() - self._old.nodes.keys()
+            stuck = {*self._stuck(ahead, done, ran, self._old.channels)} - (ran - before)
+            stuck |= {*self._stuck(ahead, done, fresh, self._old.channels)} & (before | fresh)
             gone = due.all - self._new.nodes.keys()
-            stuck = {node for kind, node in found if kind == "join-changed"}
-            found |= {*self._lost(self._old, before - gone, ahead | stuck)}
+            after = _nodes_ahead(self._new, starts | stuck, marks)
+            found = {("join-changed", node) for node in stuck}
+            found |= {("run-again", node) for node in (ahead - before) & ran}
+            found |= {*self._lost(self._old, before - gone, ran - gone, after)}
+            found |= {*self._undeclared(self._old, before & ahead)}
+            found |= {*self._passed_by(self._old, due.all - done)}
         for kind, subject in found:
             add(kind, subject)
 
-    def _changed(
-        self, old: Shape, before: set[str], ahead: set[str], ran: set[str]
-    ) -> Iterator[tuple[str, str]]:
-        passed = ran | (self._new.nodes.keys() - old.nodes.keys())
-        for node in self._stuck(ahead, passed, old.channels):
-            if node in before or node not in ran:
-                yield "join-changed", node
-        for node in (ahead - before) & ran:
-            yield "run-again", node
-        for node in before & ahead:
-            if old.is_declared(node) != self._new.is_declared(node):
-                yield "ways-unknown", node
-
-    def _stuck(self, ahead: set[str], passed: set[str], known: Iterable[str]) -> Iterator[str]:
+    def _stuck(
+        self, ahead: set[str], done: set[str], passed: set[str], known: Iterable[str]
+    ) -> Iterator[str]:
         """Nodes that will wait for ever at a new join: for nodes that were passed before it was."""
         for starts, end in self._new.joins:
-            is_on_the_way = end not in ahead and not ahead.isdisjoint(starts)
+            is_on_the_way = end not in ahead and not (ahead | done).isdisjoint(starts)
             is_new = join_channel(starts, end) not in known
             if is_on_the_way and is_new and not passed.isdisjoint({*starts} - ahead):
                 yield end
 
-    def _lost(self, old: Shape, before: set[str], ahead: set[str]) -> Iterator[tuple[str, str]]:
+    def _lost(
+        self, old: Shape, before: set[str], ran: set[str], ahead: set[str]
+    ) -> Iterator[tuple[str, str]]:
         """Edges to nodes that lay ahead, and now do not."""
         if all(map(self._new.is_declared, ahead)):
             lost = before & self._new.nodes.keys() - ahead
-            for start in before - lost:
-                for end in lost & old.ends(start):
+            for start in (before | ran) - lost:
+                for end in lost & old.ends(start) - self._new.ends(start):
                     yield "edge-gone", f"{start} → {end}"
+
+    def _undeclared(self, old: Shape, nodes: set[str]) -> Iterator[tuple[str, str]]:
+        for node in nodes:
+            if old.is_declared(node) != self._new.is_declared(node):
+                yield "ways-unknown", node
 
     def _passed_by(self, old: Shape, run: set[str]) -> Iterator[tuple[str, str]]:
         for start in self._new.nodes.keys() - old.nodes.keys():

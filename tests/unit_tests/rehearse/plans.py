@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, make_dataclass, replace
-from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypeVar
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, make_dataclass
+from types import ModuleType
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 
-from hypothesis import strategies as st
 from langgraph.channels import DeltaChannel
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, RetryPolicy, Send, interrupt
+from langgraph.types import Command, Send, interrupt
 from pydantic import create_model
 from typing_extensions import TypedDict
 
-__all__ = ["CHANGES", "HARMLESS", "DownError", "Node", "Plan", "World", "build", "plans"]
+__all__ = ["THINGS", "DownError", "Kind", "Lead", "Node", "Plan", "World", "build", "modules"]
 
 Lead: TypeAlias = Literal["edge", "join", "branch", "never", "send", "command", "hidden", "goto"]
 Kind: TypeAlias = Literal["work", "ask", "fail", "child", "inline"]
-Draw: TypeAlias = Callable[..., Any]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class Node:
         after: The nodes that lead to it.
         by: How they do.
         child: The other graph.
+        back: The node that it leads back to, once.
+        is_private: Whether it has a channel of its own.
+        is_lasting: Whether its subgraph goes on with its thread the next time.
         more: What `add_node` is given that changes nothing.
     """
 
@@ -43,6 +46,9 @@ class Node:
     by: Lead = "edge"
     defer: bool = False
     child: tuple[Node, ...] = ()
+    back: str = ""
+    is_private: bool = False
+    is_lasting: bool = False
     more: tuple[tuple[str, Any], ...] = ()
 
 
@@ -91,13 +97,50 @@ def all_of(old: list[str], writes: Any) -> list[str]:
     return old + [each for some in writes for each in some]
 
 
+def thing(module: str, *fields: Any, name: str = "Thing") -> tuple[str, Any]:
+    """A class of a module of that name, which is there only while `modules` says so."""
+    made = make_dataclass(name, [("label", str), *fields])
+    made.__module__ = module
+    return module, made
+
+
+THINGS = {
+    "thing": thing("here"),
+    "thing that moved": thing("there"),
+    "thing by another name": thing("here", name="Object"),
+    "thing with more": thing("here", ("more", str, field(default=""))),
+    "thing that wants more": thing("here", ("more", str)),
+}
+
+
+@contextmanager
+def modules(plan: Plan) -> Iterator[None]:
+    """With the modules of a plan's classes, and no others."""
+    for kind in plan.channels.values():
+        if kind in THINGS:
+            name, made = THINGS[kind]
+            module = ModuleType(name)
+            setattr(module, made.__name__, made)
+            sys.modules[name] = module
+    try:
+        yield
+    finally:
+        for name in ("here", "there"):
+            sys.modules.pop(name, None)
+
+
 HINTS: dict[str, Any] = {
     "text": str,
     "number": int,
     "add": Annotated[list[str], operator.add],
     "prepend": Annotated[list[str], prepended],
     "delta": Annotated[list[str], DeltaChannel(all_of)],
+    **{name: thing for name, (_, thing) in THINGS.items()},
 }
+
+
+class Private(TypedDict, total=False):
+    secret: Annotated[list[str], operator.add]
 
 
 def schema(plan: Plan) -> Any:
@@ -105,7 +148,7 @@ def schema(plan: Plan) -> Any:
     if plan.state == "dict":
         typed_dict: Any = TypedDict
         return typed_dict("State", {name: NotRequired[hint] for name, hint in hints.items()})
-    values = {name: None if hint in (str, int) else list for name, hint in hints.items()}
+    values = {name: None if isinstance(hint, type) else list for name, hint in hints.items()}
     if plan.state == "model":
         given: Any = {
             name: (hints[name] | None, None) if made is None else (hints[name], [])
@@ -130,17 +173,43 @@ def build(plan: Plan, worlds: World) -> Any:
         led = [each for each in plan.nodes if node.name in each.after]
         goto = [each.name for each in led if each.by in ("command", "goto")]
         ends = tuple(each.name for each in led if each.by == "command")
-        more = {"destinations": ends} if ends else {}
+        more: dict[str, Any] = {"destinations": ends} if ends else {}
         writes = {
-            name: {"text": node.label, "number": 1}.get(kind, [node.label])
+            name: value(kind, node.label)
             for name, kind in plan.channels.items()
-            if kind not in ("text", "number") or node.label == "0"
+            if kind in ("add", "prepend", "delta") or node.label == "0"
         }
+        if node.is_private:
+            more["input_schema"] = Private
+            writes["secret"] = [node.label]
         action = run(node, writes, goto, worlds)
         graph.add_node(node.name, action, defer=node.defer, **more, **dict(node.more))
     for node in plan.nodes:
         lead(graph, node)
+        if node.back:
+            graph.add_conditional_edges(node.name, back(node), [node.back, END])
     return graph
+
+
+def back(node: Node) -> Any:
+    def route(state: Any) -> Any:
+        trail = state["trail"] if isinstance(state, dict) else state.trail
+        return node.back if trail.count(node.label) < 2 else END
+
+    route.__name__ = f"back_to_{node.back}"
+    return route
+
+
+def value(kind: str, label: str) -> Any:
+    match kind:
+        case "text":
+            return label
+        case "number":
+            return 1
+        case "add" | "prepend" | "delta":
+            return [label]
+    made = THINGS[kind][1]
+    return made(**{each.name: label for each in fields(made)})
 
 
 def lead(graph: Any, node: Node) -> None:
@@ -165,7 +234,11 @@ def lead(graph: Any, node: Node) -> None:
 
 
 def run(node: Node, writes: dict[str, Any], goto: list[str], worlds: World) -> Any:
-    inner = build(Plan(node.child, {"trail": "add"}), worlds).compile() if node.child else None
+    inner = None
+    if node.child:
+        inner = build(Plan(node.child, {"trail": "add"}), worlds).compile(
+            checkpointer=True if node.is_lasting else None
+        )
     if node.kind == "child":
         return inner
 
@@ -183,222 +256,3 @@ def run(node: Node, writes: dict[str, Any], goto: list[str], worlds: World) -> A
         return Command(update=writes, goto=goto) if goto else writes
 
     return action
-
-
-# Drawing.
-
-KINDS: st.SearchStrategy[Kind] = st.sampled_from(["work", "ask", "ask", "work", "fail"])
-LEADS: st.SearchStrategy[Lead] = st.sampled_from(
-    [
-        "edge",
-        "edge",
-        "edge",
-        "join",
-        "join",
-        "branch",
-        "branch",
-        "never",
-        "send",
-        "command",
-        "hidden",
-    ]
-)
-
-COMMANDS: list[Lead] = ["command", "command", "command", "command", "goto"]
-
-
-def led(draw: Draw, node: Node, before: Iterable[Node]) -> Node:
-    """The node, after some of those before it."""
-    starts, able = [each.name for each in before], [each for each in before if not each.child]
-    by: Lead = draw(LEADS)
-    if by == "join" and len(starts) > 1:
-        after = draw(st.lists(st.sampled_from(starts), min_size=2, max_size=3, unique=True))
-        return replace(node, by=by, after=tuple(after))
-    if by == "command" and able:
-        by = draw(st.sampled_from(COMMANDS))
-        return replace(node, by=by, after=(draw(st.sampled_from(able)).name,))
-    by = "edge" if by in ("join", "command") else by
-    return replace(node, by=by, after=(draw(st.sampled_from([START, *starts][-3:])),))
-
-
-def some_nodes(draw: Draw, size: int, prefix: str = "", depth: int = 1) -> tuple[Node, ...]:
-    nodes: list[Node] = []
-    for number in range(size):
-        label = f"{prefix}{number}"
-        node = Node(f"n{label}", label, draw(KINDS), defer=draw(st.integers(0, 9)) == 9)
-        if depth and number and draw(st.integers(0, 3)) == 3:
-            child = some_nodes(draw, draw(st.integers(1, 2)), f"{label}c", depth - 1)
-            node = replace(node, kind=draw(st.sampled_from(["child", "inline"])), child=child)
-        nodes.append(led(draw, node, nodes) if number else node)
-    return tuple(nodes)
-
-
-@st.composite
-def plans(draw: Draw) -> Plan:
-    """A graph of three to seven nodes."""
-    nodes = some_nodes(draw, draw(st.integers(3, 7)))
-    channels = {
-        "trail": draw(st.sampled_from(["add", "delta"])),
-        "note": "text",
-        "count": "number",
-    }
-    return Plan(nodes, channels, draw(st.sampled_from(["dict", "dict", "model", "dataclass"])))
-
-
-# Changing.
-
-
-def swapped(plan: Plan, node: Node, *new: Node) -> Plan:
-    """With other nodes in the place of one."""
-    at = plan.nodes.index(node)
-    return replace(plan, nodes=(*plan.nodes[:at], *new, *plan.nodes[at + 1 :]))
-
-
-def followed(plan: Plan, name: str, by: tuple[str, ...]) -> Plan:
-    """With what came after one node after others."""
-
-    def moved(node: Node) -> Node:
-        if name not in node.after:
-            return node
-        after = tuple(dict.fromkeys(e for a in node.after for e in (by if a == name else (a,))))
-        return replace(node, after=after)
-
-    return mended(replace(plan, nodes=tuple(map(moved, plan.nodes))))
-
-
-def mended(plan: Plan) -> Plan:
-    """With edges where a plan says what no graph can do."""
-    children = {START, *(each.name for each in plan.nodes if each.kind == "child")}
-
-    def possible(node: Node) -> Node:
-        is_join = len(node.after) > 1 and START not in node.after
-        is_wrong = (node.by == "join" and not is_join) or (
-            node.by in ("command", "goto") and not children.isdisjoint(node.after)
-        )
-        return replace(node, by="edge") if is_wrong else node
-
-    return replace(plan, nodes=tuple(map(possible, plan.nodes)))
-
-
-def any_node(draw: Draw, plan: Plan, *, least: int = 0) -> Node:
-    found: Node = draw(st.sampled_from(plan.nodes[least:]))
-    return found
-
-
-def rename(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan)
-    new = f"renamed_{node.name}"
-    return followed(swapped(plan, node, replace(node, name=new)), node.name, (new,))
-
-
-def remove(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan, least=1)
-    return followed(swapped(plan, node), node.name, node.after)
-
-
-def split(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan)
-    first = replace(node, name="first_half", label="first half", kind="work", child=())
-    last = replace(node, name="second_half", after=("first_half",), by="edge")
-    return followed(swapped(plan, node, first, last), node.name, ("second_half",))
-
-
-def put_before(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan)
-    new = replace(node, name="before", label="before", kind="work", child=(), defer=False)
-    return swapped(plan, node, new, replace(node, after=("before",), by="edge"))
-
-
-def put_after(draw: Draw, plan: Plan) -> Plan:
-    new = led(draw, Node("after", "after"), plan.nodes)
-    return replace(plan, nodes=(*plan.nodes, new))
-
-
-def lead_otherwise(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan, least=1)
-    return mended(swapped(plan, node, led(draw, node, plan.nodes[: plan.nodes.index(node)])))
-
-
-def add_edge(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan, least=1)
-    other = draw(st.sampled_from(plan.nodes[: plan.nodes.index(node)])).name
-    return mended(swapped(plan, node, replace(node, after=tuple({*node.after, other}))))
-
-
-def add_join(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan, least=2)
-    names = [each.name for each in plan.nodes[: plan.nodes.index(node)]]
-    after = draw(st.lists(st.sampled_from(names), min_size=2, max_size=3, unique=True))
-    return swapped(plan, node, replace(node, after=tuple(after), by="join"))
-
-
-def do_otherwise(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan, least=1)
-    kind = draw(st.sampled_from(["work", "ask", "child", "inline"]))
-    child = node.child or (Node("only", f"{node.label}c0", "ask"),)
-    child = child if kind in ("child", "inline") else ()
-    return mended(swapped(plan, node, replace(node, kind=kind, child=child)))
-
-
-def change_inside(draw: Draw, plan: Plan) -> Plan:
-    outer = [each for each in plan.nodes if each.child]
-    if not outer:
-        return plan
-    node = draw(st.sampled_from(outer))
-    change = draw(st.sampled_from([rename, split, put_before, put_after]))
-    return swapped(plan, node, replace(node, child=change(draw, Plan(node.child)).nodes))
-
-
-def defer(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan)
-    return swapped(plan, node, replace(node, defer=not node.defer))
-
-
-def channel(name: str, *kinds: str) -> Callable[[Draw, Plan], Plan]:
-    def change(draw: Draw, plan: Plan) -> Plan:
-        kind = draw(st.sampled_from(kinds))
-        others = {key: each for key, each in plan.channels.items() if key != name}
-        return replace(plan, channels={**others, **({name: kind} if kind else {})})
-
-    return change
-
-
-def schema_kind(draw: Draw, plan: Plan) -> Plan:
-    return replace(plan, state=draw(st.sampled_from(["dict", "model", "dataclass"])))
-
-
-def nothing(draw: Draw, plan: Plan) -> Plan:
-    return plan
-
-
-def reorder(draw: Draw, plan: Plan) -> Plan:
-    return replace(plan, turned=True)
-
-
-def retry(draw: Draw, plan: Plan) -> Plan:
-    node = any_node(draw, plan)
-    policy = RetryPolicy(max_attempts=2, initial_interval=0, jitter=False)
-    more = draw(st.sampled_from([("retry_policy", policy), ("metadata", {"doc": "It works."})]))
-    return swapped(plan, node, replace(node, more=(more,)))
-
-
-HARMLESS = [nothing, reorder, retry, channel("new", "text", "add", "delta")]
-CHANGES = [
-    *HARMLESS,
-    rename,
-    rename,
-    remove,
-    split,
-    put_before,
-    put_after,
-    lead_otherwise,
-    lead_otherwise,
-    add_edge,
-    add_join,
-    do_otherwise,
-    change_inside,
-    defer,
-    channel("trail", "add", "delta", "prepend"),
-    channel("note", "", "number", "add"),
-    schema_kind,
-]
