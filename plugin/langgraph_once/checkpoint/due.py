@@ -18,9 +18,11 @@ __all__ = [
     "TaskStates",
     "due_in",
     "is_internal",
+    "is_node_channel",
     "is_note",
     "join_marks",
     "join_starts",
+    "sends_in",
     "status_of",
     "task_states",
 ]
@@ -28,6 +30,8 @@ __all__ = [
 _SENT = "pending_sends"
 _FAILED = ERROR.rstrip("_")
 """Beside the error, the node that it is of may be noted."""
+_NAMES_TARGETS = 3
+"""From this version of checkpoints on, channels of edges are named for the nodes they lead to."""
 _NO_TASK = "00000000-0000-0000-0000-000000000000"
 
 
@@ -39,11 +43,14 @@ class Due:
         nodes: Those that an edge started; of an input that nobody has read, `START`.
         sends: Those that a `Send` names.
         later: Those that wait for others, or for the end of the step, with what starts them.
+        ended: Those that ended last, in a checkpoint before version 3, if nobody has gone on from
+            them before: only the graph knows where their edges lead.
     """
 
     nodes: set[str] = field(default_factory=set)
     sends: set[str] = field(default_factory=set)
     later: set[tuple[str, str]] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
 
     @property
     def all(self) -> set[str]:
@@ -68,6 +75,8 @@ def due_in(checkpoint: Mapping[str, Any], writes: Iterable[tuple[str, str, Any]]
             continue
         if channel == START and all(_is_newer(version, each.get(START)) for each in seen.values()):
             due.nodes.add(START)
+        if is_node_channel(channel, values[channel], checkpoint):
+            _add_readers(due, channel, version, seen)
         node = _started(channel)
         if node is None or not _is_newer(version, seen.get(node, {}).get(channel)):
             continue
@@ -76,8 +85,7 @@ def due_in(checkpoint: Mapping[str, Any], writes: Iterable[tuple[str, str, Any]]
             due.nodes.add(node)
         elif ready is not None:
             due.later.add((channel, node))
-    sends = [*_sends(values.get(TASKS)), *_sends(checkpoint.get(_SENT))]
-    due.sends = {each.node for each in sends}
+    due.sends = {each.node for each in sends_in(checkpoint)}
     for _, channel, value in writes:
         node = value.node if isinstance(value, Send) else _started(channel)
         if node is not None:
@@ -128,6 +136,32 @@ def is_note(channel: str) -> bool:
 def is_internal(channel: str) -> bool:
     """Whether a channel is LangGraph's own, in this or an older form."""
     return channel.startswith(("branch:", "join:", "start:", "__"))
+
+
+def is_node_channel(channel: str, value: Any, checkpoint: Mapping[str, Any]) -> bool:
+    """Whether a channel only says that a node ended, whose name it has, as before version 3."""
+    is_old = checkpoint.get("v", _NAMES_TARGETS) < _NAMES_TARGETS
+    return is_old and isinstance(value, str) and value == channel
+
+
+def sends_in(checkpoint: Mapping[str, Any]) -> list[Send]:
+    """What a checkpoint sends to nodes; before version 4 it stood outside of the channels."""
+    sent = checkpoint["channel_values"].get(TASKS)
+    return [*_sends(sent), *_sends(checkpoint.get(_SENT))]
+
+
+def _add_readers(
+    due: Due, channel: str, version: Any, seen: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Add who goes on from the channel of a node that ended."""
+    readers = {
+        name: each[channel]
+        for name, each in seen.items()
+        if channel in each and not name.startswith("__")
+    }
+    due.nodes |= {name for name, before in readers.items() if _is_newer(version, before)}
+    if not readers:
+        due.ended.add(channel)
 
 
 def _started(channel: str) -> str | None:

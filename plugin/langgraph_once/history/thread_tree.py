@@ -13,12 +13,11 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.base import Checkpoint, CheckpointTuple
-from langgraph.checkpoint.serde.types import INTERRUPT, TASKS, _DeltaSnapshot
+from langgraph.checkpoint.serde.types import INTERRUPT, _DeltaSnapshot
 from langgraph.constants import START
-from langgraph.types import Send
 
 from langgraph_once.checkpoint.database import Statement
-from langgraph_once.checkpoint.due import is_note, status_of, task_states
+from langgraph_once.checkpoint.due import is_note, sends_in, status_of, task_states
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.history.listing import Status, graph_of
@@ -248,8 +247,7 @@ def _wrote(seen: Mapping[str, Any], seen_before: Mapping[str, Any]) -> list[str]
 
 def _sent_to(saved: CheckpointTuple) -> Iterator[str]:
     """The nodes that a `Send` in a checkpoint starts."""
-    sent = saved.checkpoint["channel_values"].get(TASKS) or ()
-    return (each.node for each in sent if isinstance(each, Send))
+    return (each.node for each in sends_in(saved.checkpoint))
 
 
 def _under(

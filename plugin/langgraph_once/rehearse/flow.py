@@ -76,10 +76,10 @@ class Flow:
         if due and not tasks:
             add("ends", _joined(due.all))
         if asking - tasks and (lost or not tasks):
-            add("interrupt-gone", _joined(lost or due.all))
+            add("interrupt-gone", _joined(lost or due.all or due.ended))
         elif known - tasks:
             add("task-anew", _joined(names))
-        if self._has_edges:
+        if self._has_edges and not due.ended:
             for node in names - due.all - {START}:
                 add("task-new", node)
 

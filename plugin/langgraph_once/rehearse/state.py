@@ -14,7 +14,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from langgraph_once.checkpoint.due import is_internal, is_note
+from langgraph_once.checkpoint.due import is_internal, is_node_channel, is_note
 from langgraph_once.rehearse.heads import Head
 from langgraph_once.rehearse.report import Add, Report
 from langgraph_once.rehearse.shape import Shape, hints_of, required
@@ -59,7 +59,7 @@ class State:
                 self._kind(head, name, tried, add)
         written = [each[1:] for each in head.saved.pending_writes or () if not is_note(each[1])]
         for name, value in (*head.values.items(), *written):
-            if is_internal(name) or value is None:
+            if is_internal(name) or value is None or is_node_channel(name, value, head.checkpoint):
                 continue
             channel = self._graph.channels.get(name)
             if channel is None:

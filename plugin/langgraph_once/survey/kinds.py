@@ -15,7 +15,7 @@ __all__ = ["HEAD", "MEDIA", "channel_name", "channels_in", "kind_of", "media_byt
 HEAD: Final = "(versions)"
 """Stands for what a checkpoint says of itself: versions of channels, and what nodes have seen."""
 MEDIA: Final = "images and files in messages"
-_TRIGGER: Final = "branch:to:"
+_TRIGGER: Final = ("branch:", "join:", "start:")
 _TRIGGERS: Final = "(triggers of nodes)"
 _VALUES: Final = "channel_values"
 _MEDIA_TYPES: Final = frozenset(

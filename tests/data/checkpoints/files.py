@@ -23,6 +23,32 @@ TABLES = {
     "writes": "thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value",
 }
 
+OLD_TABLES = """
+PRAGMA journal_mode=WAL;
+CREATE TABLE checkpoints (
+    thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL DEFAULT '',
+    checkpoint_id TEXT NOT NULL,
+    parent_checkpoint_id TEXT,
+    type TEXT,
+    checkpoint BLOB,
+    metadata BLOB,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+);
+CREATE TABLE writes (
+    thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL DEFAULT '',
+    checkpoint_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    idx INTEGER NOT NULL,
+    channel TEXT NOT NULL,
+    type TEXT,
+    value BLOB,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+);
+"""
+"""What savers made up to langgraph-checkpoint-sqlite 3.1.1; 3.1.2 has `writes.task_path`."""
+
 
 def names() -> list[str]:
     """Return the names of the databases that are kept, the oldest langgraph first."""

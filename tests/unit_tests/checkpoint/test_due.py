@@ -45,6 +45,15 @@ def test_channels_of_old_checkpoints(channel: str) -> None:
     assert due(channel, "a").nodes == {"a"}
 
 
+def test_nodes_of_old_checkpoints_had_a_channel_each() -> None:
+    ended = {"a": {"start:a": 1}}
+    assert due("a", "a", ended, v=2).ended == {"a"}  # only the graph knows where that leads
+    assert due("a", "a", {**ended, "b": {"a": 1}}, v=2).nodes == {"b"}
+    assert due("a", "a", {**ended, "b": {"a": 2}}, v=2) == Due()
+    assert due("a", "a", ended, v=3) == Due()
+    assert due("a", "a", {"b": {}}, v=2) == Due()  # a channel of the state
+
+
 def test_an_input_is_read_once() -> None:
     assert due("__start__", {}).nodes == {"__start__"}
     assert due("__start__", {}, {"flow": {"__start__": 2}}).nodes == set()

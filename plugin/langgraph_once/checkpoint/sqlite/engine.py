@@ -18,6 +18,7 @@ from langgraph_once.checkpoint.database import (
     Statement,
 )
 from langgraph_once.checkpoint.sqlite.failures import failed, is_known, kind, with_advice
+from langgraph_once.checkpoint.sqlite.file import with_task_path
 from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION
 
 __all__ = ["SqliteEngine"]
@@ -26,13 +27,12 @@ T = TypeVar("T")
 
 _NAMES: Final = """
 SELECT name FROM sqlite_master UNION ALL
-SELECT 'writes.' || name FROM pragma_table_info('writes') UNION ALL
-SELECT 'checkpoints.' || name FROM pragma_table_info('checkpoints')
+SELECT 'writes.' || name FROM pragma_table_info('writes', 'main') UNION ALL
+SELECT 'checkpoints.' || name FROM pragma_table_info('checkpoints', 'main')
 """
 
 
 _READ: Final = {"checkpoints", "writes"}
-_VIEW: Final = "CREATE TEMP VIEW writes AS SELECT *, '' AS task_path FROM main.writes"
 _FORGET_VIEW: Final = "DROP VIEW IF EXISTS temp.writes"
 
 
@@ -109,8 +109,7 @@ class SqliteEngine(Engine):
                     if kind(error) == sqlite3.SQLITE_READONLY:
                         raise EmptyDatabaseError(self.name) from error
                     raise
-                if "writes.task_path" in missing:
-                    self.conn.execute(_VIEW)
+                with_task_path(self.conn)
                 return
         self._is_set_up = True
 

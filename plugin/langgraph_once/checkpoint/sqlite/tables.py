@@ -132,8 +132,9 @@ class SqliteTables(Tables):
     def leave_out_missing(self) -> Program[None]:
         """Ask for upstream's tables alone, if ours are not there."""
         yield from super().leave_out_missing()
-        if not self.own:
-            self.path_column = "''"  # upstream has no such column
+        columns = yield Statement("SELECT name FROM pragma_table_info('writes')")
+        if ("task_path",) not in columns:  # langgraph-checkpoint-sqlite has it since 3.1.2
+            self.path_column = "''"
 
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
         """A condition that a column has one of these values, and what it takes."""
