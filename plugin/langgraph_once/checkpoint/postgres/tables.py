@@ -89,12 +89,15 @@ FROM (
     AND b.version = named.value LIMIT 1
 ) blob WHERE blob.type <> 'empty'
 """
-_WRITES: Final = """
+# Tables of langgraph-checkpoint-postgres up to 2.0.10 have no `task_path`. A column that is
+# not there is looked for in the query around.
+_NO_PATH: Final = "(SELECT ''::text AS task_path) no_path"
+_WRITES: Final = f"""
 UNION ALL
-SELECT 'w', page.thread_id, page.checkpoint_ns, page.checkpoint_id, written.idx, written.task_path,
-    written.task_id, written.channel, written.type, written.blob
-FROM page CROSS JOIN LATERAL (
-    SELECT * FROM checkpoint_writes w WHERE w.thread_id = page.thread_id
+SELECT 'w', page.thread_id, page.checkpoint_ns, page.checkpoint_id, written.*
+FROM page CROSS JOIN {_NO_PATH} CROSS JOIN LATERAL (
+    SELECT idx, task_path, task_id, channel, type, blob
+    FROM checkpoint_writes w WHERE w.thread_id = page.thread_id
     AND w.checkpoint_ns = page.checkpoint_ns AND w.checkpoint_id = page.checkpoint_id OFFSET 0
 ) written
 """
@@ -248,8 +251,9 @@ class PostgresTables(PostgresMoves):
                 condition, more = self.among(channels)
                 where, values = f"{where} AND channel {condition}", values + more
             found += yield Statement(
-                "SELECT thread_id, checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, "
-                f"type, blob FROM checkpoint_writes WHERE {_HERE} AND checkpoint_id {where}",
+                f"SELECT written.* FROM {_NO_PATH} CROSS JOIN LATERAL (SELECT thread_id, "
+                "checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, type, blob "
+                f"FROM checkpoint_writes WHERE {_HERE} AND checkpoint_id {where}) written",
                 [thread_id, checkpoint_ns, *values],
             )
         return self.written(found)

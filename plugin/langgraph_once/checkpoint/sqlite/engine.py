@@ -18,8 +18,7 @@ from langgraph_once.checkpoint.database import (
     Statement,
 )
 from langgraph_once.checkpoint.sqlite.failures import failed, is_known, kind, with_advice
-from langgraph_once.checkpoint.sqlite.file import with_task_path
-from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION
+from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION, with_task_path
 
 __all__ = ["SqliteEngine"]
 

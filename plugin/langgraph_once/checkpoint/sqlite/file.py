@@ -7,9 +7,9 @@ import os
 import sqlite3
 import time
 from pathlib import Path
-from typing import Final
 
 from langgraph_once.checkpoint.sqlite.failures import failed, kind, with_advice
+from langgraph_once.checkpoint.sqlite.tables import with_task_path
 from langgraph_once.errors import StorageError
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "connect_to_read",
     "not_opened",
     "prepare",
-    "with_task_path",
 ]
 
 BUSY_TIMEOUT_S = 30.0
@@ -30,14 +29,6 @@ _IN_MEMORY = ":memory:"
 _WAL_AT = 19
 """The byte of the head that says how a database is read: https://sqlite.org/fileformat.html."""
 _WAL = b"\x02"
-
-_OLD_WRITES: Final = (
-    "SELECT count(*) > 0 AND NOT max(name = 'task_path') FROM pragma_table_info('writes', 'main')"
-)
-_WITH_TASK_PATH: Final = (
-    "DROP VIEW IF EXISTS temp.writes",
-    "CREATE TEMP VIEW writes AS SELECT *, '' AS task_path FROM main.writes",
-)
 
 # Rolled back: it proves that the file and the journal beside it can be written, which opening
 # alone does not.
@@ -149,18 +140,6 @@ def connect_to_read(path: str | os.PathLike[str]) -> sqlite3.Connection:
         raise not_opened(path, error) from error
     conn.text_factory = _text
     return conn
-
-
-def with_task_path(conn: sqlite3.Connection) -> None:
-    """Let a connection that only reads ask for `writes.task_path` where the column is not there.
-
-    Upstream's savers have it since langgraph-checkpoint-sqlite 3.1.2, and add it when they next
-    open the database. What the connection sees is a view of its own: the file stays as it is.
-    """
-    ((is_old,),) = conn.execute(_OLD_WRITES)
-    if is_old:
-        for sql in _WITH_TASK_PATH:
-            conn.execute(sql)
 
 
 def _is_idle_wal(file: Path) -> bool:

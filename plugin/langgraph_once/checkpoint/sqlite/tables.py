@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from langgraph_once.checkpoint.stored import (
 )
 from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query, Tables
 
-__all__ = ["SCHEMA", "VERSION", "SqliteTables"]
+__all__ = ["SCHEMA", "VERSION", "SqliteTables", "with_task_path"]
 
 _COLUMNS: Final = (
     "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata"
@@ -68,6 +69,14 @@ SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
     ELSE metadata END, ''
 FROM checkpoints WHERE thread_id = ?
 """
+
+_OLD_WRITES: Final = (
+    "SELECT count(*) > 0 AND NOT max(name = 'task_path') FROM pragma_table_info('writes', 'main')"
+)
+_WITH_TASK_PATH: Final = (
+    "DROP VIEW IF EXISTS temp.writes",
+    "CREATE TEMP VIEW writes AS SELECT *, '' AS task_path FROM main.writes",
+)
 
 _MANY_PIECES: Final = 500
 """To scan all names of a thread takes a fifth, for each, of what it takes to look one up."""
@@ -267,6 +276,18 @@ class SqliteTables(Tables):
             checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data), at))
         known = opened(self.values, place, self.read_metadata(metadata))
         return StoredCheckpoint(place, parent_id, checkpoint, values, known, writes)
+
+
+def with_task_path(conn: sqlite3.Connection) -> None:
+    """Let a connection that only reads ask for `writes.task_path` where the column is not there.
+
+    Upstream's savers have it since langgraph-checkpoint-sqlite 3.1.2, and add it when they next
+    open the database. What the connection sees is a view of its own: the file stays as it is.
+    """
+    ((is_old,),) = conn.execute(_OLD_WRITES)
+    if is_old:
+        for sql in _WITH_TASK_PATH:
+            conn.execute(sql)
 
 
 def _with_snapshots(new: NewCheckpoint) -> Mapping[str, Any]:
