@@ -77,7 +77,7 @@ class Flow:
             add("ends", _joined(due.all))
         if asking - tasks and (lost or not tasks):
             add("interrupt-gone", _joined(lost or due.all or due.ended))
-        elif known - tasks:
+        elif known - tasks and names:
             add("task-anew", _joined(names))
         if self._has_edges and not due.ended:
             for node in names - due.all - {START}:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
+from langgraph_once import OnceSerializer
 from langgraph_once.errors import EncodeError, PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.codecs.once1 import Opaque, Registry
 from tests.unit_tests.serde.codecs.once1.core_samples import (
@@ -115,6 +116,13 @@ def test_an_opaque_value_is_written_back_as_it_was_read(value: Any) -> None:
     if written != data:  # the parts that are shared, in another order
         assert sorted(written) == sorted(data)
         assert shape(read(written)) == shape(read(data))
+
+
+def test_an_opaque_value_is_written_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    serializer = OnceSerializer()
+    found = opaque(encode(Box(1), REGISTRY))
+    assert serializer.loads_typed(serializer.dumps_typed(found)) == found
+    assert caplog.messages == []
 
 
 @given(graphs())

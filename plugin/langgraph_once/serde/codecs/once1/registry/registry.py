@@ -227,6 +227,8 @@ class Registry:
         return writer
 
     def _find_writer(self, cls: type) -> Writer | None:
+        if cls is Opaque:  # the encoder hands on the bytes that it holds
+            return None
         if self._base is not None and self._trust is not None:
             writer = self._base.writer(cls)
             if writer is None or writer.code == Ext.ADAPTER:
