@@ -51,7 +51,7 @@ def test_nodes_of_old_checkpoints_had_a_channel_each() -> None:
     assert due("a", "a", {**ended, "b": {"a": 1}}, v=2).nodes == {"b"}
     assert due("a", "a", {**ended, "b": {"a": 2}}, v=2) == Due()
     assert due("a", "a", ended, v=3) == Due()
-    assert due("a", "a", {"b": {}}, v=2) == Due()  # a channel of the state
+    assert due("a", "text", ended, v=2) == Due()  # a channel of the state
 
 
 def test_an_input_is_read_once() -> None:
