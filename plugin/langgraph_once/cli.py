@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from typing import Any, Final
 
 from langgraph_once.extras import install_command
 
@@ -31,7 +32,24 @@ from langgraph_once.errors import OnceError
 __all__ = ["main"]
 
 
-@click.group()
+_INTERRUPTED: Final = 130
+"""The exit code that shells expect of Ctrl-C: 128 and the number of the signal."""
+
+
+class _Commands(click.Group):
+    """All commands; Ctrl-C ends each with one line."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            behind = "\n" if sys.stderr.isatty() else ""  # a terminal has written ^C
+            click.echo(f"{behind}langgraph-once: interrupted", err=True)
+            ctx.exit(_INTERRUPTED)
+
+
+@click.group(cls=_Commands)
 @click.version_option(package_name="langgraph-once")
 def commands() -> None:
     """Exactly-once streams and type-true checkpoints for LangGraph Platform.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +55,19 @@ def test_a_sound_project_is_found_fine_and_nothing_is_left_behind(project: Path)
     assert (run.returncode, run.stderr) == (0, "")
     assert "1 wrapped graph" in run.stdout
     assert not (project / ".langgraph_once" / "checkpoints.sqlite").exists()
+
+
+def test_ctrl_c_ends_a_command_with_one_line(tmp_path: Path) -> None:
+    recording = tmp_path / "run.jsonl"
+    os.mkfifo(recording)
+    command = [sys.executable, "-m", "langgraph_once", "explain", str(recording)]
+    with (
+        subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process,
+        recording.open("w"),  # opens when the command reads it
+    ):
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=20)
+    assert (process.returncode, complaint) == (130, "langgraph-once: interrupted\n")
 
 
 def test_our_own_samples_are_found_fine() -> None:
