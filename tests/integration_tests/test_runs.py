@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
@@ -35,6 +33,7 @@ from langgraph_once.remote import RunOptions, join_run, stream_run
 from langgraph_once.stream import Part
 from langgraph_once.stream.graph import ATTEMPT_KEY
 from langgraph_once.stream.part.from_json import revive
+from tests.forked import run_python
 from tests.integration_tests.cuts import AUTO, folded, opened
 from tests.integration_tests.served import HELLO
 from tests.integration_tests.sse_proxy import Cut, CuttingProxy
@@ -250,8 +249,8 @@ class TestJoining:
                     await taken(run, parts)
         error = caught.value
         facts = (server.url, thread_id, str(error.run_id), error.position)
-        command = [sys.executable, "-c", GO_ON, *facts, error.ledger.to_bytes().hex()]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: ASYNC221  # nothing else runs meanwhile
+        done = run_python("-c", GO_ON, *facts, error.ledger.to_bytes().hex())
+        assert done.returncode == 0, done.stderr
         kind, data = done.stdout.split()
         rest = [
             Part((), *said) for said in OnceSerializer().loads_typed((kind, bytes.fromhex(data)))
