@@ -12,7 +12,7 @@ from langgraph_once.checkpoint.pruning import drop_all
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import RetentionConfig
 from langgraph_once.errors import StorageError
-from langgraph_once.retention.decision import may_lose, outgoing
+from langgraph_once.retention.decision import Outgoing, may_lose, outgoing
 from langgraph_once.retention.weight import NO_WEIGHT, Weight, read_rows, weigh, weight_of
 
 __all__ = ["Change", "Pruned", "Pruner", "prune"]
@@ -92,7 +92,7 @@ class Pruner:
 
     def estimate(self, thread_id: str) -> Change | None:
         """What `prune` would do to a thread."""
-        return self._engine.run(self._estimate(thread_id), writes=False)
+        return self._engine.run(self._change(thread_id, is_dry=True), writes=False)
 
     def prune(self, thread_id: str) -> Change | None:
         """Delete of a thread what the rules say; None if that is nothing.
@@ -102,7 +102,7 @@ class Pruner:
         """
         if not self._engine.run(self._outgoing(thread_id), writes=False):
             return None
-        return self._engine.run(self._prune(thread_id), writes=True)
+        return self._engine.run(self._change(thread_id, is_dry=False), writes=True)
 
     def attempt(self, thread_id: str, done: Pruned, *, is_dry: bool = False) -> None:
         """Prune a thread, and count it; of a damaged row others are none the worse."""
@@ -116,30 +116,24 @@ class Pruner:
             if change is not None:
                 done.add(change)
 
-    def _outgoing(self, thread_id: str) -> Program[bool]:
-        return bool((yield from outgoing(self._tables, thread_id, self._rules, self._now)))
+    def _outgoing(self, thread_id: str) -> Program[Outgoing]:
+        return outgoing(self._tables, thread_id, self._rules, self._now)
 
-    def _estimate(self, thread_id: str) -> Program[Change | None]:
+    def _change(self, thread_id: str, *, is_dry: bool) -> Program[Change | None]:
         tables = self._tables
-        found = yield from outgoing(tables, thread_id, self._rules, self._now)
-        if not found:
+        if not is_dry:
+            yield from run_all(tables.lock(thread_id, alone=True))
+        found = yield from self._outgoing(thread_id)
+        if not found:  # a run may have gone on with it meanwhile
             return None
         before = yield from weight_of(tables, thread_id)
-        rows = yield from read_rows(tables, thread_id)
-        gone = yield from weigh(tables, thread_id, rows, found.checkpoints)
-        count = sum(map(len, found.checkpoints.values()))
-        return Change(found.is_whole, count, before, before.less(gone))
-
-    def _prune(self, thread_id: str) -> Program[Change | None]:
-        tables = self._tables
-        yield from run_all(tables.lock(thread_id, alone=True))
-        found = yield from outgoing(tables, thread_id, self._rules, self._now)
-        if not found:  # a run has gone on with it meanwhile
-            return None
-        before = yield from weight_of(tables, thread_id)
-        # By ids, also of a thread that goes whole: a saver without our lock may be adding to it.
-        yield from drop_all(tables, thread_id, found.checkpoints)
-        after = yield from weight_of(tables, thread_id)
+        if is_dry:
+            rows = yield from read_rows(tables, thread_id)
+            after = before.less((yield from weigh(tables, thread_id, rows, found.checkpoints)))
+        else:
+            # By ids, also of a thread that goes whole: a saver without our lock may add to it.
+            yield from drop_all(tables, thread_id, found.checkpoints)
+            after = yield from weight_of(tables, thread_id)
         count = sum(map(len, found.checkpoints.values()))
         return Change(found.is_whole, count, before, after)
 
