@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 from typing import Any, Final
@@ -84,6 +85,9 @@ for _command in (
 
 def main() -> None:
     """Run the command; a user's mistake is one line on standard error and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="replace")  # a terminal that has no ● and … shows ? there
     # What a transaction that failed leaves behind, psycopg says beside our one line.
     logging.getLogger("psycopg").addHandler(logging.NullHandler())
     try:
