@@ -72,6 +72,14 @@ def in_threads(*works: Callable[[], object]) -> None:
     assert failures == []
 
 
+def start_until_it_waits(thread: threading.Thread, watcher: psycopg.Connection[Any]) -> None:
+    """Start a thread; it waits for a lock afterwards, or has ended."""
+    thread.start()
+    waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    while thread.is_alive() and not watcher.execute(waits).fetchall():
+        thread.join(0.01)
+
+
 def test_two_savers_write_one_thread(savers: list[OncePostgresSaver]) -> None:
     """The same pieces at the same time, in any order: nobody waits for ever, nothing is lost."""
     stored: list[tuple[Any, list[str]]] = []
@@ -115,10 +123,7 @@ def test_a_sweep_waits_for_savers_that_store(
     def sweep(asked: Statement) -> None:
         if not asked.has_rows:
             return
-        sweeping.start()
-        waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        while sweeping.is_alive() and not watcher.execute(waits).fetchall():
-            sweeping.join(0.01)
+        start_until_it_waits(sweeping, watcher)
 
     checkpoint = empty_checkpoint()
     checkpoint["channel_values"] = {"texts": texts(0)}
@@ -180,10 +185,7 @@ def test_what_is_swept_while_one_waits_to_store_is_stored_again(
         sweeper.execute(f"SELECT pg_advisory_xact_lock(hashtextextended('t', {LOCKS}))")
         sweeper.execute("DELETE FROM once_pieces")
         writing = threading.Thread(target=put, args=(writer, grown))
-        writing.start()
-        waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        while writing.is_alive() and not watcher.execute(waits).fetchall():
-            writing.join(0.01)
+        start_until_it_waits(writing, watcher)
         assert writing.is_alive()
     writing.join()
     assert read(reader, ON) == grown

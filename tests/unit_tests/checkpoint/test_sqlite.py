@@ -272,23 +272,6 @@ async def test_a_rollback_finds_its_rows_by_index(saver: OnceSqliteSaver, table:
     assert all(step.startswith("SEARCH") and "INDEX once_" in step for step in steps), steps
 
 
-async def test_a_rollback_of_the_source_leaves_its_copy(saver: OnceSqliteSaver, fill: Any) -> None:
-    await fill(saver, "one", run_id="run")
-    await saver.acopy_thread("one", "two")
-    before = await history(saver, "two")
-    await saver.adelete_for_runs(["run"])
-    assert await history(saver, "one") == []
-    assert await history(saver, "two") == before
-
-
-async def test_a_rollback_finds_metadata_that_is_not_json(
-    saver: OnceSqliteSaver, fill: Any
-) -> None:
-    await fill(saver, "one", run_id="run", score=float("nan"))
-    await saver.adelete_for_runs(["run"])
-    assert await history(saver, "one") == []
-
-
 @pytest.mark.parametrize("strategy", ["delete", "delete_all"])
 async def test_prune_takes_the_words_of_both_upstreams(
     saver: OnceSqliteSaver, fill: Any, strategy: str
