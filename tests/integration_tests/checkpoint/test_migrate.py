@@ -39,6 +39,10 @@ def put(saver: Any, thread_id: str, value: Any, channel: str = "odd") -> str:
     return checkpoint["id"]
 
 
+def stop(done: int, total: int) -> None:
+    raise KeyboardInterrupt
+
+
 def is_sound(database: str, serializer: Any) -> bool:
     with whole.to_read(database, serializer) as saver:
         return not verify(saver, serializer).troubles
@@ -129,9 +133,6 @@ def test_a_dry_run_changes_nothing_and_tells_all(here: str) -> None:
 
 def test_a_run_that_was_stopped_goes_on(here: str) -> None:
     serializer = whole.serde()
-
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
 
     with whole.once(here, serializer) as saver:
         whole.fill(saver)
@@ -276,9 +277,6 @@ def put_run(saver: Any) -> None:
 
 def test_a_copy_that_was_stopped_goes_on(path: Path, tmp_path: Path) -> None:
     serializer = whole.serde()
-
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
 
     target = str(tmp_path / "other.sqlite")
     with whole.once(str(path), serializer) as old, whole.once(target, serializer) as new:

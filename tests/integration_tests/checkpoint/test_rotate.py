@@ -16,11 +16,10 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.moving.key_use import key_use
 from langgraph_once.checkpoint.moving.migrate import migrate, rotating
-from langgraph_once.checkpoint.moving.verify import verify
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.store import open_store
 from tests.forked import run_once
-from tests.integration_tests.checkpoint.test_migrate import put
+from tests.integration_tests.checkpoint.test_migrate import is_sound, put, stop
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import build, on
 
@@ -62,11 +61,6 @@ def items(database: str, keys: Any) -> list[Any]:
     return asyncio.run(get())
 
 
-def is_sound(database: str, serializer: Any) -> bool:
-    with whole.to_read(database, serializer) as saver:
-        return not verify(saver, serializer).troubles
-
-
 def test_after_it_threads_and_store_need_the_newest_key_alone(here: str, tmp_path: Path) -> None:
     with whole.once(here, whole.serde(encryption_keys=OLD)) as saver:
         whole.fill(saver)
@@ -102,9 +96,6 @@ def test_after_it_threads_and_store_need_the_newest_key_alone(here: str, tmp_pat
 
 @pytest.mark.usefixtures("cuts_short_values")
 def test_a_rotation_that_was_stopped_goes_on(here: str) -> None:
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
     both = whole.serde(encryption_keys=BOTH)
     with whole.once(here, whole.serde(encryption_keys=OLD)) as saver:
         whole.fill(saver)
