@@ -42,14 +42,16 @@ def serializer_for(
 
     Args:
         settings: What is in force.
-        file: The `langgraph.json`; by default that of the working directory.
-        manifest: As `load_settings`.
+        file: The `langgraph.json` that a command reads; by default that of the working directory.
+        manifest: What is in it. Graphs that the environment names count in any case.
 
     Raises:
         ConfigError: Settings that do not go together, by the names that their user wrote.
     """
-    source = project_source(settings.serde.source, file=file, manifest=manifest)
-    config = replace(settings.serde, source=source)
+    source = settings.serde.source
+    if manifest is not None:
+        source = project_source(source, file=file, manifest=manifest)
+    config = replace(settings.serde, source=project_source(source))
     if settings.checkpoint.compatible:
         config = _compatible(config)
     try:

@@ -189,7 +189,7 @@ def test_types_reads_what_a_running_server_has_stored(project: Path) -> None:
 def test_a_database_that_is_none(project: Path) -> None:
     run = once(project, "types", **{**ENV, "ONCE_CHECKPOINT__PATH": "agent.py"})
     assert run.returncode == 1
-    assert run.stderr.splitlines()[-1].startswith("langgraph-once: cannot use the checkpoint data")
+    assert run.stderr.splitlines()[-1].startswith("langgraph-once: cannot open the checkpoint da")
 
 
 def test_names_and_threads_cannot_steer_a_terminal(project: Path, tmp_path: Path) -> None:
