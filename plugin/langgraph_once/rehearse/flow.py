@@ -69,7 +69,11 @@ class Flow:
     def _tasks(self, head: Head, due: Due, state: StateSnapshot, add: Add) -> None:
         tasks = {task.id for task in state.tasks}
         names = {task.name for task in state.tasks}
-        asking, done, _ = head.tasks()
+        asking, done, failed = head.tasks()
+        # Tasks of error handlers are shown by no snapshot of a state.
+        handled = [each for each in state.tasks if each.id in failed and self._handles(each.name)]
+        if len((asking | done) - tasks) <= len(handled):
+            asking, done = asking & tasks, done & tasks
         lost = due.all - names - {START}
         # In the functional API, other tasks are called while one runs.
         known = asking | done if self._has_edges else asking if asking.isdisjoint(tasks) else set()
@@ -79,9 +83,19 @@ class Flow:
             add("interrupt-gone", _joined(lost or due.all or due.ended))
         elif known - tasks and names:
             add("task-anew", _joined(names))
+        for task in state.tasks:
+            if task.id in asking and self._is_new_subgraph(task.name):
+                add("subgraph-new", task.name)
         if self._has_edges and not due.ended:
             for node in names - due.all - {START}:
                 add("task-new", node)
+
+    def _handles(self, node: str) -> bool:
+        return getattr(self._graph.nodes[node], "error_handler_node", None) is not None
+
+    def _is_new_subgraph(self, node: str) -> bool:
+        is_one = isinstance(self._graph.nodes[node].bound, Pregel)
+        return is_one and self._old is not None and node not in self._old.subgraphs
 
     def _calls(self, head: Head, due: Due, state: StateSnapshot | None, add: Add) -> None:
         if not self._tools:

@@ -37,6 +37,7 @@ _KINDS: Final[dict[str, tuple[Certainty, str]]] = {
         "{} waits for other nodes now, some of which have run: it never runs",
     ),
     "subgraph-inline": ("likely", "{} is under way as a subgraph, and is none: it begins again"),
+    "subgraph-new": ("likely", "{} asks, and is a subgraph now: it begins again, and asks anew"),
     "task-new": ("likely", "the node {} would run, which was not due"),
     "type-incomplete": ("likely", "values of {} lack a field that it now requires"),
     "channel-gone": ("likely", "the channel {} is not there: its value is dropped"),

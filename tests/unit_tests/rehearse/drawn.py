@@ -64,6 +64,8 @@ def some_nodes(draw: Draw, size: int, prefix: str = "", depth: int = 1) -> tuple
                 node = replace(node, back=draw(st.sampled_from(nodes)).name)
             case 1 if not node.child and depth:
                 node = replace(node, is_private=True)
+            case 2 | 3 if node.kind == "fail":
+                node = replace(node, is_handled=True)
             case 2 | 3 | 4 if node.kind == "child" and node.by != "send":
                 node = replace(node, is_lasting=True)
         nodes.append(node)
@@ -137,14 +139,31 @@ def remove(draw: Draw, plan: Plan) -> Plan:
 
 def split(draw: Draw, plan: Plan) -> Plan:
     node = any_node(draw, plan)
-    first = replace(node, name="first_half", label="first half", kind="work", child=(), back="")
+    first = replace(
+        node,
+        name="first_half",
+        label="first half",
+        kind="work",
+        child=(),
+        back="",
+        is_handled=False,
+    )
     last = replace(node, name="second_half", after=("first_half",), by="edge")
     return followed(swapped(plan, node, first, last), node.name, ("second_half",))
 
 
 def put_before(draw: Draw, plan: Plan) -> Plan:
     node = any_node(draw, plan)
-    new = replace(node, name="before", label="before", kind="work", child=(), defer=False, back="")
+    new = replace(
+        node,
+        name="before",
+        label="before",
+        kind="work",
+        child=(),
+        defer=False,
+        back="",
+        is_handled=False,
+    )
     return swapped(plan, node, new, replace(node, after=("before",), by="edge"))
 
 
@@ -176,7 +195,8 @@ def do_otherwise(draw: Draw, plan: Plan) -> Plan:
     kind = draw(st.sampled_from(["work", "ask", "child", "inline"]))
     child = node.child or (Node("only", f"{node.label}c0", "ask"),)
     child = child if kind in ("child", "inline") else ()
-    return mended(swapped(plan, node, replace(node, kind=kind, child=child)))
+    new = replace(node, kind=kind, child=child, is_handled=False)
+    return mended(swapped(plan, node, new))
 
 
 def change_inside(draw: Draw, plan: Plan) -> Plan:

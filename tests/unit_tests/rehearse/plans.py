@@ -34,6 +34,7 @@ class Node:
         by: How they do.
         child: The other graph.
         back: The node that it leads back to, once.
+        is_handled: Whether another function asks what to do where it fails.
         is_private: Whether it has a channel of its own.
         is_lasting: Whether its subgraph goes on with its thread the next time.
         more: What `add_node` is given that changes nothing.
@@ -47,6 +48,7 @@ class Node:
     defer: bool = False
     child: tuple[Node, ...] = ()
     back: str = ""
+    is_handled: bool = False
     is_private: bool = False
     is_lasting: bool = False
     more: tuple[tuple[str, Any], ...] = ()
@@ -182,6 +184,8 @@ def build(plan: Plan, worlds: World) -> Any:
         if node.is_private:
             more["input_schema"] = Private
             writes["secret"] = [node.label]
+        if node.is_handled:
+            more["error_handler"] = run(Node("", f"{node.label}h", "ask"), writes, goto, worlds)
         action = run(node, writes, goto, worlds)
         graph.add_node(node.name, action, defer=node.defer, **more, **dict(node.more))
     for node in plan.nodes:

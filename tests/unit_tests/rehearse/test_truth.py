@@ -21,7 +21,7 @@ from langgraph_once.rehearse import Report, Shape, shape_of
 from tests.examples import examples
 from tests.unit_tests.rehearse.drawn import CHANGES, HARMLESS, plans
 from tests.unit_tests.rehearse.plans import DownError, Plan, World, build, modules
-from tests.unit_tests.rehearse.rehearsed import rehearsed
+from tests.unit_tests.rehearse.rehearsed import kinds, rehearsed
 
 THREAD: Any = {"configurable": {"thread_id": "thread"}, "max_concurrency": 1}
 INPUT = {"trail": ["input"]}
@@ -59,20 +59,27 @@ def play(draw: Any, plan: Plan, playing: Playing, path: Path) -> tuple[World, An
     before = draw(st.sampled_from([(), (), *((each.name,) for each in plan.nodes)]))
     how: Any = {"durability": draw(st.sampled_from(["async", "sync", "exit"]))}
     with playing.on(path, *before, broken=True) as (graph, world):
-        with suppress(DownError):
-            graph.invoke(INPUT, THREAD, **how)
+        asked = asks(graph, INPUT, **how)
         for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
-            asked = {each.id: "early" for each in graph.get_state(THREAD).interrupts}
             if asked:
-                with suppress(DownError):
-                    graph.invoke(Command(resume=asked), THREAD, **how)
+                asked = asks(graph, Command(resume=dict.fromkeys(asked, "early")), **how)
         if draw(st.integers(0, 9)) == 9:
             by = draw(st.sampled_from(plan.nodes)).name
             graph.update_state(THREAD, {"trail": ["edited"]}, as_node=by)
-        state = graph.get_state(THREAD)
-        if state.interrupts:
-            return world, Command(resume={each.id: "yes" for each in state.interrupts})
-        return world, None if state.next else INPUT
+            asked = []
+        if asked:
+            is_plain = len(asked) == 1 and draw(st.booleans())
+            return world, Command(resume="yes" if is_plain else dict.fromkeys(asked, "yes"))
+        return world, None if graph.get_state(THREAD).next else INPUT
+
+
+def asks(graph: Any, given: Any, **how: Any) -> list[str]:
+    """Run, and return the ids of what is asked then."""
+    found = {}
+    with suppress(DownError):
+        found = graph.invoke(given, THREAD, **how)
+    interrupts = found.get("__interrupt__") or graph.get_state(THREAD).interrupts
+    return [each.id for each in interrupts]
 
 
 def resumed(playing: Playing, path: Path, given: Any) -> Resumed:
@@ -80,15 +87,12 @@ def resumed(playing: Playing, path: Path, given: Any) -> Resumed:
     with playing.on(path) as (graph, world):
         found = Resumed(world)
         try:
-            if given is not INPUT:
-                found.values = held(graph.get_state(THREAD).values)
-            graph.invoke(given, THREAD)
+            found.values = held(graph.get_state(THREAD).values)
             for _ in range(ROUNDS):
-                state = graph.get_state(THREAD)
-                if not state.next and not state.interrupts:
+                asked = asks(graph, given)
+                given = Command(resume=dict.fromkeys(asked, "later")) if asked else None
+                if given is None and not graph.get_state(THREAD).next:
                     break
-                asked = {each.id: "later" for each in state.interrupts}
-                graph.invoke(Command(resume=asked) if asked else None, THREAD)
             else:
                 found.failed = "never ends"
             found.end = held(graph.get_state(THREAD).values)
@@ -189,11 +193,13 @@ def claimed(it: Example, kind: str, subject: str) -> bool:
             # What it does; or what it had done, and was kept.
             label = subject.rpartition(" ")[2].removeprefix("n")
             lost = [each for each in (Counter(old) - Counter(new)) if each.startswith(label)]
-            return bool(lost or it.harm)
+            # A loop may come to what took its place.
+            return bool(lost or it.harm or any(each.back for each in it.plan.nodes))
         case "ends":
             return len(old) > len(new)
         case "interrupt-gone":
-            return "answers" in it.harm
+            # LangGraph shows as waiting also what failed after its answer.
+            return bool({"answers", "work"} & it.harm.keys())
         case "delta-gone" | "type-gone" | "type-broken":
             return "values" in it.harm
         case "fails":
@@ -217,6 +223,8 @@ def broken(it: Example) -> Iterator[str]:
     if ends and not it.blind.fails_at("certain"):
         yield "ends, and that is not certain"
     harm -= unknowable(it)
+    if "subgraph-new" in kinds(it.said):
+        harm.discard("answers")  # of which the database alone does not tell
     if {"fails", "answers"} & harm and not it.blind.fails_at("likely"):
         yield "blind"
     if harm and not it.said.fails_at("look"):
@@ -241,4 +249,4 @@ def check(data: Any) -> None:
         assert not [*broken(it)], it
 
 
-test_truth = examples(40, deadline=None)(given(st.data())(check))
+test_truth = examples(30, deadline=None)(given(st.data())(check))
