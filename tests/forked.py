@@ -19,7 +19,10 @@ from typing import IO, Any, Self
 
 from demo.dev_server import ServerProcess, started
 
-__all__ = ["SCRIPT", "Forked", "clean_environ", "fork_server", "run_once", "run_python"]
+__all__ = [
+    *("SCRIPT", "Forked", "clean_environ", "fork_server"),
+    *("run_once", "run_once_in_terminal", "run_python"),
+]
 
 _FORKS = multiprocessing.get_context("forkserver")
 # No package that a user may not have: some tests are about those who do not. What a server reads
@@ -123,6 +126,17 @@ def run_once(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProc
     return run_python("-c", SCRIPT, *arguments, cwd=cwd, env=clean_environ(**env))
 
 
+def run_once_in_terminal(*arguments: str, cwd: Path, terminal: str, **env: str) -> int | None:
+    """Run `langgraph-once` in the terminal of this name; return its exit code."""
+    command = ("-c", SCRIPT, *arguments)
+    process = _FORKS.Process(
+        target=_run_in_terminal, args=(command, cwd, clean_environ(**env), terminal)
+    )
+    process.start()
+    process.join(_TIMEOUT_S)
+    return process.exitcode
+
+
 class _ForkedServer:
     """A forked process, as `subprocess.Popen` has it."""
 
@@ -188,6 +202,18 @@ def _run(
     sys.stdin = os.fdopen(0, closefd=False)
     if {"init", "rehearse"} & {*arguments}:
         _fork_ourselves()
+    _run_there(arguments, cwd, env)
+
+
+def _run_in_terminal(
+    arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str], terminal: str
+) -> None:
+    opened = os.open(terminal, os.O_RDWR)
+    for number in range(3):
+        os.dup2(opened, number)
+    os.close(opened)
+    sys.stdin = os.fdopen(0, closefd=False)
+    _fork_ourselves()
     _run_there(arguments, cwd, env)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
-from tests.forked import clean_environ, run_once
+from tests.forked import clean_environ, run_once, run_once_in_terminal
 
 TEMPLATE = """\
 {
@@ -321,27 +321,18 @@ def test_threads_may_go_to_postgresql(tmp_path: Path, postgres: str) -> None:
 
 def test_init_asks_and_shows_colours_in_a_terminal(tmp_path: Path) -> None:
     file = template(tmp_path)
-    for answer, written in (("n", False), ("y", True)):
+    installed = {"PYTHONPATH": str(tmp_path / "src")}
+    for answer, code in ((b"n", 1), (b"y", 0)):
         master, terminal = pty.openpty()
-        command = [sys.executable, "-m", "langgraph_once", "init"]
-        with subprocess.Popen(
-            command,
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(tmp_path / "src")},
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-        ) as process:
-            os.close(terminal)
-            os.write(master, f"{answer}\n".encode())
-            shown = b""
-            while chunk := _read(master):
-                shown += chunk
+        os.write(master, answer + b"\n")
+        name = os.ttyname(terminal)
+        assert run_once_in_terminal("init", cwd=tmp_path, terminal=name, **installed) == code
+        os.close(terminal)
+        shown = b"".join(iter(lambda: _read(master), b""))  # noqa: B023 - it is read at once
         os.close(master)
         assert b"\x1b[32m+" in shown
         assert b"Write langgraph.json? [y/N]" in shown
-        assert process.returncode == (0 if written else 1)
-        assert (file.read_text() != TEMPLATE) is written
+        assert (file.read_text() == TEMPLATE) is (code == 1)
 
 
 def _read(terminal: int) -> bytes:
