@@ -59,16 +59,9 @@ def explain_command(
     is_plain = not is_annotated(recorded)
     found = [*explained(recorded, dedup.get(graph_of(recorded) or "", settings.dedup), form)]
     if for_machines:
-        told = {"annotated": not is_plain, **as_dict(found, with_values=with_values)}
-        click.echo(json.dumps(told, indent=2))
+        whole = {"annotated": not is_plain, **as_dict(found, with_values=with_values)}
+        click.echo(json.dumps(whole, indent=2))
         return
     columns = shutil.get_terminal_size().columns
-    click.echo(
-        "\n".join(
-            [
-                *lines(found, with_values=with_values),
-                "",
-                *summary(found, columns, is_plain=is_plain),
-            ]
-        )
-    )
+    told = lines(found, columns, with_values=with_values)
+    click.echo("\n".join([*told, "", *summary(found, columns, is_plain=is_plain)]))

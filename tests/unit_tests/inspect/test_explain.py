@@ -224,6 +224,18 @@ def test_names_of_a_recording_cannot_move_the_cursor(tmp_path: Path) -> None:
     assert (run.returncode, "\x1b" in run.stdout, "red" in run.stdout) == (0, False, True)
 
 
+def test_keys_of_a_state_are_cut_to_the_terminal(tmp_path: Path) -> None:
+    state = {f"a_channel_{number}": number for number in range(9)}
+    (tmp_path / "run.jsonl").write_text(json.dumps({"event": "values|a:1", "data": state}))
+    narrow, wide = (
+        explain("run.jsonl", cwd=tmp_path, COLUMNS=columns).stdout.splitlines()[1]
+        for columns in ("80", "300")
+    )
+    assert len(narrow) <= 80
+    assert narrow.endswith(": a_channel_0, a_channel_…")
+    assert wide.endswith("a_channel_7, a_channel_8")
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [

@@ -15,7 +15,7 @@ __all__ = ["as_dict", "lines", "summary"]
 
 _ID_CHARS: Final = 8
 """Of the end of an id: many begin alike."""
-_KEYS_CHARS: Final = 30
+_LEAST_KEYS_CHARS: Final = 9
 _WHERE_CHARS: Final = 12
 _TEXT_CHARS: Final = 500
 _NOTHING: Final = "nothing"
@@ -59,24 +59,26 @@ def _decision(operation: Operation | None) -> dict[str, Any]:
     }
 
 
-def lines(found: Iterable[Explained], *, with_values: bool) -> Iterator[str]:
-    """A table of the parts; those that are alike are one line."""
+def lines(found: Iterable[Explained], columns: int, *, with_values: bool) -> Iterator[str]:
+    """A table of the parts, in so many columns; those that are alike are one line."""
     yield f"{'line':9} {'outcome':9} {'mode':8} {'where':{_WHERE_CHARS}} decision, and of what"
     for each in found:
         place = f"{each.first}-{each.last}" if each.count > 1 else str(each.first or "end")
         where = printable(each.where, _WHERE_CHARS)
         chars = f", {each.chars:,} chars" if each.chars else ""
-        yield (
+        line = (
             f"{place:9} {each.outcome:9} {printable(each.mode):8.8} {where:{_WHERE_CHARS}} "
-            f"{_named(each.operation)}: {_of(each)}{chars}"
+            f"{_named(each.operation)}: "
         )
+        yield f"{line}{_of(each, columns - len(line) - len(chars))}{chars}"
         if with_values and each.chars:
             yield f"{'':20}{printable(''.join(each.texts), _TEXT_CHARS)}"
 
 
-def _of(each: Explained) -> str:
+def _of(each: Explained, room: int) -> str:
     if each.mode != "messages":
-        return printable(each.name or each.kind, _KEYS_CHARS)
+        name = each.name or each.kind
+        return printable(name, max(_LEAST_KEYS_CHARS, room - 1) if len(name) > room else None)
     cut = f"…{each.name[-_ID_CHARS:]}" if len(each.name) > _ID_CHARS + 1 else each.name
     return f"{printable(each.kind)} {printable(cut)}"
 
