@@ -44,7 +44,7 @@ def rotate_command(database: str | None, dry_run: bool, for_machines: bool, conf
 
     Threads and the store, while servers run, once they have the new key. It may be stopped and
     started again. What is plain stays plain. The exit code is 1 if something cannot be read, or
-    still needs an old key.
+    still needs an old key afterwards.
 
     \b
     Examples:
