@@ -52,7 +52,8 @@ class Flow:
         if state is not None:
             self._tasks(head, due, state, add)
         self._calls(head, due, state, add)
-        self._ways.look(head, due, done, marks, add)
+        now = due.all if state is None else {task.name for task in state.tasks}
+        self._ways.look(head, due, now, done, marks, add)
         self._context(add)
 
     def _gone(self, due: Due, run: set[str], marks: Marks, add: Add) -> None:
@@ -79,6 +80,8 @@ class Flow:
         known = asking | done if self._has_edges else asking if asking.isdisjoint(tasks) else set()
         if due and not tasks:
             add("ends", _joined(due.all))
+        for node in lost & self._graph.nodes.keys():
+            add("not-due", node)
         if asking - tasks and (lost or not tasks):
             add("interrupt-gone", _joined(lost or due.all or due.ended))
         elif known - tasks and names:

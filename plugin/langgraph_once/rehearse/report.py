@@ -20,6 +20,7 @@ CERTAINTIES: Final[tuple[Certainty, ...]] = ("certain", "likely", "look")
 _KINDS: Final[dict[str, tuple[Certainty, str]]] = {
     "ends": ("certain", "the thread ends without a word: {} was next"),
     "node-gone": ("certain", "the node {} is due, and is not there"),
+    "not-due": ("certain", "the node {} is due, and the new graph does not start it"),
     "send-gone": ("certain", "a Send to the node {} waits, and the node is not there"),
     "later-gone": ("certain", "the node {} is to run after those that are due, and is not there"),
     "interrupt-gone": ("certain", "nobody can answer its interrupt: {} is not there"),

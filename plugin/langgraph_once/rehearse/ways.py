@@ -29,25 +29,28 @@ class Ways:
     def __init__(self, new: Shape, old: Shape | None) -> None:
         self._new, self._old = new, old
 
-    def look(self, head: Head, due: Due, done: set[str], marks: Marks, add: Add) -> None:
+    def look(
+        self, head: Head, due: Due, now: set[str], done: set[str], marks: Marks, add: Add
+    ) -> None:
         """Add which nodes the thread will not come to, or come to again.
 
         Args:
             head: The head.
             due: What it says is due.
+            now: The nodes that the new graph starts.
             done: The nodes among these that have given all they had to.
             marks: What stands in joins.
             add: Takes what is found.
         """
-        starts = {node for channel, node in due.later if not join_starts(channel)}
-        starts |= due.all - done
+        later = {node for channel, node in due.later if not join_starts(channel)}
+        starts = later | (now - done)
         ahead = _nodes_ahead(self._new, starts, marks)
         ran = done.union(head.checkpoint["versions_seen"]) - {START}
         if self._old is None:
             known = head.checkpoint["channel_versions"].keys() | marks.keys()
             found = {("join-changed", node) for node in self._stuck(ahead, done, ran, known)}
         else:
-            before = _nodes_ahead(self._old, starts, marks)
+            before = _nodes_ahead(self._old, later | (due.all - done), marks)
             fresh = self._new.nodes.keys() - self._old.nodes.keys()
             stuck = {*self._stuck(ahead, done, ran, self._old.channels)} - (ran - before)
             stuck |= {*self._stuck(ahead, done, fresh, self._old.channels)} & (before | fresh)

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NotRequired
 
-from langchain_core.messages import AIMessage, AnyMessage
-from langchain_core.tools import tool
+from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
-from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, RetryPolicy, Send, interrupt
 from pydantic import BaseModel
 from typing_extensions import TypedDict
+
+from tests.unit_tests.rehearse.tool_callers import agent, forecast, weather
 
 __all__ = ["BREAKING", "HARMLESS", "Change"]
 
@@ -147,14 +147,15 @@ def outer(name: str, child: Any) -> Build:
     return lambda: line(Plain, "draft", name, "send", **{name: child()})()
 
 
-def side_by_side(*names: str, after: str = "send") -> Build:
+def side_by_side(*names: str, after: str = "send", schema: Any = Plain, **given: Any) -> Build:
     """Nodes that run in one step; `ask` waits, and the others are done."""
 
     def build() -> StateGraph[Any, Any, Any, Any]:
-        graph = StateGraph(Plain).add_node("draft", draft).add_edge(START, "draft")
+        graph = StateGraph(schema).add_node("draft", ran("draft")).add_edge(START, "draft")
         graph.add_node(after, ran(after))
         for name in names:
-            graph.add_node(name, ask if name.startswith("ask") else ran(name))
+            node = ask if name.startswith("ask") else given.get(name) or ran(name)
+            graph.add_node(name, node)
             graph.add_edge("draft", name)
         graph.add_edge(list(names), after)
         return graph
@@ -181,53 +182,40 @@ def fan_out(target: str, *, fails: bool = False) -> Build:
     return build
 
 
-class Asked(MessagesState):
-    trail: NotRequired[Annotated[list[str], operator.add]]
-
-
-@tool
-def weather(city: str) -> str:
-    """The weather."""
-    return "sun"
-
-
-@tool
-def forecast(city: str) -> str:
-    """The weather."""
-    return "sun"
-
-
-def agent(*tools: Any, prompt: str = "Be kind.", wrap: Any = None) -> Build:
-    """A model that calls a tool."""
-
-    def model(state: Any) -> Any:
-        if len(state["messages"]) > 1:
-            return {"messages": [AIMessage(prompt, id="2")]}
-        call = {"name": "weather", "args": {"city": "Rome"}, "id": "call", "type": "tool_call"}
-        return {"messages": [AIMessage("", id="1", tool_calls=[call])], "trail": ["draft"]}
-
-    def send(state: Any) -> Any:
-        results = [each.content for each in state["messages"] if each.type == "tool"]
-        return {"trail": ["send" if "sun" in results else "no result"]}
-
-    def build() -> StateGraph[Any, Any, Any, Any]:
-        graph = (
-            StateGraph(Asked)
-            .add_node("model", model)
-            .add_node("tools", ToolNode([*tools], wrap_tool_call=wrap))
-        )
-        graph.add_node("send", send).add_edge(START, "model")
-        graph.add_edge("model", "tools").add_edge("tools", "send")
-        return graph
-
-    return build
-
-
 def with_context(schema: Any) -> Build:
     def build() -> StateGraph[Any, Any, Any, Any]:
         graph = StateGraph(Plain, context_schema=schema)
         graph.add_node("draft", draft).add_node("ask", ask).add_node("send", ran("send"))
         return graph.add_edge(START, "draft").add_edge("draft", "ask").add_edge("ask", "send")
+
+    return build
+
+
+def split_after(*joins: list[str], also: str | None = None) -> Build:
+    """After `draft`, a question and two more nodes; `send` follows what `joins` says."""
+
+    def build() -> StateGraph[Any, Any, Any, Any]:
+        graph = StateGraph(Plain).add_node("draft", draft).add_edge(START, "draft")
+        graph.add_node("ask", ask).add_node("check", ran("check")).add_node("send", ran("send"))
+        graph.add_edge("draft", "ask").add_edge("ask", "check")
+        if also is not None:
+            graph.add_node("never", ran("never")).add_node(also, ran(also))
+            graph.add_edge(["draft", "never"], also)
+        for starts in joins:
+            graph.add_edge(starts if len(starts) > 1 else starts[0], "send")
+        return graph
+
+    return build
+
+
+def asks_after(*starts: str) -> Build:
+    """`ask` waits for all of some nodes."""
+
+    def build() -> Any:
+        graph = line(Plain, "draft")().add_node("ask", ask).add_node("send", ran("send"))
+        for name in starts:
+            graph.add_node(name, ran(name)).add_edge(START, name)
+        return graph.add_edge(["draft", *starts], "ask").add_edge("ask", "send")
 
     return build
 
@@ -343,6 +331,32 @@ BREAKING: dict[str, Change] = {
         "ends",
         before=("tools",),
     ),
+    "an edge further on is removed": Change(
+        split_after(["check"]), split_after(["draft"]), {"edge-gone"}, "ends", blind=set()
+    ),
+    "a node waits for another that was passed": Change(
+        split_after(["check"]), split_after(["draft", "check"]), {"join-changed"}, "ends"
+    ),
+    "a node that asks waits for one more": Change(
+        asks_after("look"),
+        asks_after("look", "weigh"),
+        {"ends", "interrupt-gone", "not-due", "passed-by"},
+        "ends",
+        blind={"ends", "interrupt-gone", "not-due"},
+    ),
+    "a node that asks is a subgraph now": Change(
+        USUAL,
+        lambda: line(Plain, "draft", "ask", "send", ask=inner("question"))(),
+        {"subgraph-new"},
+        "ends",  # at a question of another name
+        blind=set(),
+    ),
+    "a result of another node has no channel": Change(
+        side_by_side("ask", "look", look=draft),
+        side_by_side("ask", "look", schema=NoNote),
+        {"channel-gone"},
+        "goes on",
+    ),
     "a context key is now required": Change(
         with_context(User),
         with_context(UserAndTeam),
@@ -359,6 +373,13 @@ HARMLESS: dict[str, Change] = {
     "a channel is added": Change(USUAL, line(MorePlain, "draft", "ask", "send")),
     "a tool is added": Change(agent(weather), agent(weather, forecast), before=("tools",)),
     "an edge is added": Change(USUAL, with_edge),
+    "a node further on is renamed": Change(
+        line(Plain, "draft", "ask", "mail", mail=ran("send")),
+        line(Plain, "draft", "ask", "letter", letter=ran("send")),
+    ),
+    "a node goes that waits for one that never runs": Change(
+        split_after(["check"], also="archive"), split_after(["check"]), {"join-gone"}
+    ),
     "a retry policy is added": Change(USUAL, with_retries),
     "a node's function is replaced": Change(
         USUAL, line(Plain, "draft", "ask", "send", ask=ask_kindly)

@@ -16,7 +16,7 @@ __all__ = ["CHANGES", "HARMLESS", "plans"]
 
 Draw: TypeAlias = Callable[..., Any]
 
-KINDS: st.SearchStrategy[Kind] = st.sampled_from(["work", "ask", "ask", "work", "fail"])
+KINDS: st.SearchStrategy[Kind] = st.sampled_from(["work", "work", "ask", "ask", "fail", "quiet"])
 LEADS: st.SearchStrategy[Lead] = st.sampled_from(
     [
         "edge",
@@ -60,7 +60,7 @@ def some_nodes(draw: Draw, size: int, prefix: str = "", depth: int = 1) -> tuple
             node = replace(node, kind=draw(st.sampled_from(["child", "inline"])), child=child)
         node = led(draw, node, nodes) if number else node
         match draw(st.integers(0, 15)):
-            case 0 if number and not node.child and depth:
+            case 0 if number and not node.child and depth and node.kind != "quiet":
                 node = replace(node, back=draw(st.sampled_from(nodes)).name)
             case 1 if not node.child and depth:
                 node = replace(node, is_private=True)

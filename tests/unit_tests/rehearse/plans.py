@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 __all__ = ["THINGS", "DownError", "Kind", "Lead", "Node", "Plan", "World", "build", "modules"]
 
 Lead: TypeAlias = Literal["edge", "join", "branch", "never", "send", "command", "hidden", "goto"]
-Kind: TypeAlias = Literal["work", "ask", "fail", "child", "inline"]
+Kind: TypeAlias = Literal["work", "quiet", "ask", "fail", "child", "inline"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Node:
     Attributes:
         name: Under which it stands in the graph.
         label: What it does; a node that is renamed keeps it.
-        kind: Whether it works, asks, fails as long as the world is broken, or runs another graph.
+        kind: Whether it works, gives nothing, asks, fails as long as the world is broken, or runs
+            another graph.
         after: The nodes that lead to it.
         by: How they do.
         child: The other graph.
@@ -186,7 +187,7 @@ def build(plan: Plan, worlds: World) -> Any:
             writes["secret"] = [node.label]
         if node.is_handled:
             more["error_handler"] = run(Node("", f"{node.label}h", "ask"), writes, goto, worlds)
-        action = run(node, writes, goto, worlds)
+        action = run(node, {} if node.kind == "quiet" else writes, goto, worlds)
         graph.add_node(node.name, action, defer=node.defer, **more, **dict(node.more))
     for node in plan.nodes:
         lead(graph, node)

@@ -120,6 +120,19 @@ def test_a_node_with_another_trigger_begins_anew(path: Path) -> None:
     assert not report.fails_at("certain")
 
 
+def test_an_error_handler_that_asks(path: Path) -> None:
+    def fails(state: Any) -> Any:
+        raise ValueError
+
+    def build(**handler: Any) -> Any:
+        graph = StateGraph(Plain).add_node("work", fails, **handler).add_node("look", ran("look"))
+        return graph.add_edge(START, "work").add_edge(START, "look")
+
+    run(path, lambda: build(error_handler=ask))
+    assert kinds(rehearsed(path, build(error_handler=ask).compile())) == set()
+    assert kinds(rehearsed(path, build().compile())) == {"task-anew"}
+
+
 def test_an_input_that_nobody_has_read(path: Path) -> None:
     with SqliteSaver.from_conn_string(str(path)) as saver:
         graph = USUAL().compile(saver)

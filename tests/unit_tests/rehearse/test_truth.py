@@ -46,19 +46,20 @@ class Playing:
         self.graph = build(plan, self._world).compile()
 
     @contextmanager
-    def on(self, path: Path, *before: str, broken: bool = False) -> Iterator[tuple[Any, World]]:
+    def on(self, path: Path, *, broken: bool = False, **more: Any) -> Iterator[tuple[Any, World]]:
         """The graph on the threads of a database, and what it does there."""
         world = self._world.begin(broken=broken)
         with SqliteSaver.from_conn_string(str(path)) as saver:
-            more = {"checkpointer": saver, "interrupt_before_nodes": before}
-            yield self.graph.copy(update=more), world
+            yield self.graph.copy(update={"checkpointer": saver, **more}), world
 
 
 def play(draw: Any, plan: Plan, playing: Playing, path: Path) -> tuple[World, Any]:
     """Run a thread until it waits, fails or ends; what was done, and what it is given then."""
-    before = draw(st.sampled_from([(), (), *((each.name,) for each in plan.nodes)]))
+    names = [each.name for each in plan.nodes]
+    stop = draw(st.sampled_from([None, "interrupt_before_nodes", "interrupt_after_nodes"]))
+    stops = {stop: [draw(st.sampled_from(names))]} if stop else {}
     how: Any = {"durability": draw(st.sampled_from(["async", "sync", "exit"]))}
-    with playing.on(path, *before, broken=True) as (graph, world):
+    with playing.on(path, broken=True, **stops) as (graph, world):
         asked = asks(graph, INPUT, **how)
         for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
             if asked:
@@ -189,7 +190,7 @@ def claimed(it: Example, kind: str, subject: str) -> bool:
     """Whether what is certain is so."""
     old, new = it.old.world.started, it.new.world.started
     match kind:
-        case "node-gone" | "send-gone" | "later-gone" | "subgraph-gone":
+        case "node-gone" | "not-due" | "send-gone" | "later-gone" | "subgraph-gone":
             # What it does; or what it had done, and was kept.
             label = subject.rpartition(" ")[2].removeprefix("n")
             lost = [each for each in (Counter(old) - Counter(new)) if each.startswith(label)]
@@ -214,21 +215,31 @@ def broken(it: Example) -> Iterator[str]:
             yield "unread"
         if each.certainty == "certain" and not claimed(it, each.kind, each.subject):
             yield f"a false alarm: {each.kind}"
-        if each.certainty != "look" and it.change in HARMLESS:
+        if it.change in HARMLESS:
             yield f"harmless: {each.kind}"
-    harm = {*it.harm}
-    if it.change in HARMLESS and harm:
+    if it.change in HARMLESS and it.harm:
         yield "harmless harms"
+    if certain(it.blind) - certain(it.said):
+        yield "hidden by knowledge"
+    yield from untold(it)
+
+
+def untold(it: Example) -> Iterator[str]:
+    """What a thread really meets, and nothing says so."""
+    harm = it.harm.keys() - unknowable(it)
     ends = it.old.world.started and not it.new.world.started and not it.new.failed
     if ends and not it.blind.fails_at("certain"):
         yield "ends, and that is not certain"
-    harm -= unknowable(it)
     if "subgraph-new" in kinds(it.said):
         harm.discard("answers")  # of which the database alone does not tell
     if {"fails", "answers"} & harm and not it.blind.fails_at("likely"):
         yield "blind"
     if harm and not it.said.fails_at("look"):
         yield "not told"
+
+
+def certain(report: Report) -> set[tuple[str, str]]:
+    return {(each.kind, each.subject) for each in report.sorted() if each.certainty == "certain"}
 
 
 def unknowable(it: Example) -> set[str]:
