@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,12 +94,8 @@ def read_recording(path: str) -> Iterator[RecordedPart]:
     Raises:
         ConfigError: The file cannot be read, or a line is no event.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
-        raise ConfigError(path, f"cannot be read: {reason}") from None
-    for number, line in enumerate(text.split("\n"), 1):
+    known: Mapping[str, Any] = {}
+    for number, line in enumerate(_lines(path), 1):
         if not line.strip():
             continue
         try:
@@ -109,10 +105,22 @@ def read_recording(path: str) -> Iterator[RecordedPart]:
             if event.event == BEGINS:
                 yield RecordedPart(number, None)
             elif part is not None:
-                yield RecordedPart(number, as_local(part))
+                # Tokens of one message have the same metadata, which are most of a long recording.
+                part = as_local(part)
+                known = known if part.meta == known else part.meta
+                yield RecordedPart(number, part._replace(meta=known))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, StreamError):
             problem = 'no event of a run, {"event": …, "data": …}; `watch --record` writes some'
             raise ConfigError(f"{path}, line {number}", problem) from None
+
+
+def _lines(path: str) -> Iterator[str]:
+    try:
+        with Path(path).open(encoding="utf-8", newline="\n") as file:
+            yield from file
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise ConfigError(path, f"cannot be read: {reason}") from None
 
 
 def graph_of(recorded: Iterable[RecordedPart]) -> str | None:
