@@ -77,8 +77,7 @@ def lines(found: Iterable[Explained], columns: int, *, with_values: bool) -> Ite
 
 def _of(each: Explained, room: int) -> str:
     if each.mode != "messages":
-        name = each.name or each.kind
-        return printable(name, max(_LEAST_KEYS_CHARS, room - 1) if len(name) > room else None)
+        return printable(each.name or each.kind, max(_LEAST_KEYS_CHARS, room))
     cut = f"…{each.name[-_ID_CHARS:]}" if len(each.name) > _ID_CHARS + 1 else each.name
     return f"{printable(each.kind)} {printable(cut)}"
 
