@@ -41,7 +41,10 @@ class EmptyDatabaseError(StorageError):
     """A database that may only be read has not even the tables of checkpoints."""
 
     def __init__(self, name: str) -> None:
-        problem = "it has no checkpoints: no saver has made its tables yet"
+        problem = (
+            "it has no checkpoints: no saver has made its tables there; check its name, and that "
+            "of its schema in PostgreSQL (ONCE_CHECKPOINT__SCHEMA)"
+        )
         super().__init__(f"cannot read the checkpoint database {name!r}: {problem}", path=name)
 
 
