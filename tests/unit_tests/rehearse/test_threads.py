@@ -120,6 +120,19 @@ def test_a_node_with_another_trigger_begins_anew(path: Path) -> None:
     assert not report.fails_at("certain")
 
 
+def test_ways_that_are_new_to_a_node_that_ran_or_that_no_graph_declared(path: Path) -> None:
+    def build(*ends: str, again: bool = False) -> Any:
+        graph = USUAL().add_node("look", ran("look")).add_edge(START, "look")
+        graph.add_conditional_edges("ask", lambda _: "send", [*ends] or None)
+        return graph.add_edge("ask", "look") if again else graph
+
+    run(path, build)
+    old = shape_of(build("send").compile())
+    assert kinds(rehearsed(path, build("send").compile(), old)) == set()
+    assert kinds(rehearsed(path, build("send", again=True).compile(), old)) == {"run-again"}
+    assert kinds(rehearsed(path, build().compile(), old)) == {"ways-unknown"}
+
+
 def test_an_error_handler_that_asks(path: Path) -> None:
     def fails(state: Any) -> Any:
         raise ValueError
