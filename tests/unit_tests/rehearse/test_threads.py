@@ -18,12 +18,14 @@ from langgraph.func import entrypoint, task
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, Send, interrupt
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from typing_extensions import TypedDict
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver
 from langgraph_once.rehearse import shape_of
 from tests.unit_tests.rehearse.changes import (
     USUAL,
+    Delta,
     Holds,
     Plain,
     ask,
@@ -34,6 +36,13 @@ from tests.unit_tests.rehearse.changes import (
     ran,
 )
 from tests.unit_tests.rehearse.rehearsed import kinds, rehearsed
+
+
+class Overwritten(TypedDict, total=False):
+    trail: list[str]
+    note: str
+    count: int
+
 
 RENAMED = line(Plain, "draft", "question", "send", question=ask)
 
@@ -131,6 +140,35 @@ def test_ways_that_are_new_to_a_node_that_ran_or_that_no_graph_declared(path: Pa
     assert kinds(rehearsed(path, build("send").compile(), old)) == set()
     assert kinds(rehearsed(path, build("send", again=True).compile(), old)) == {"run-again"}
     assert kinds(rehearsed(path, build().compile(), old)) == {"ways-unknown"}
+
+
+def test_a_join_whose_nodes_have_all_run_when_another_takes_its_place(path: Path) -> None:
+    def build(*before: str) -> Any:
+        graph = USUAL().add_node("look", ran("look")).add_node("tell", ran("tell"))
+        for name in before:
+            graph.add_node(name, ran(name)).add_edge(name, "tell")
+        return graph.add_edge("draft", "look").add_edge(["draft", "look"], [*before, "tell"][0])
+
+    run(path, build)
+    new = build("check").compile()
+    assert kinds(rehearsed(path, new)) == {"join-changed"}
+    assert kinds(rehearsed(path, new, shape_of(build().compile()))) == {"join-changed"}
+
+
+def test_a_join_that_one_node_has_just_come_to_is_not_new(path: Path) -> None:
+    def build() -> Any:
+        graph = line(Plain, "ask")().add_node("look", ran("look")).add_edge(START, "look")
+        graph.add_node("never", ran("never")).add_node("tell", ran("tell"))
+        return graph.add_edge(["look", "ask", "never"], "tell")
+
+    run(path, build)
+    assert kinds(rehearsed(path, build().compile())) == set()
+
+
+def test_a_delta_channel_that_becomes_one_that_is_overwritten(path: Path) -> None:
+    run(path, line(Delta, "draft", "ask", "send"))
+    report = rehearsed(path, line(Overwritten, "draft", "ask", "send")().compile())
+    assert kinds(report) == {"delta-gone"}
 
 
 def test_an_error_handler_that_asks(path: Path) -> None:
