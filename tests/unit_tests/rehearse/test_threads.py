@@ -267,6 +267,8 @@ def test_postgres_and_a_role_that_may_only_read(postgres: str) -> None:
     with psycopg.connect(own, autocommit=True) as conn:
         if conn.execute("SELECT 1 FROM pg_roles WHERE rolname = 'only_reads'").fetchone() is None:
             conn.execute("CREATE ROLE only_reads LOGIN PASSWORD 'reads'")
+        # As langgraph-checkpoint-postgres made them up to 2.0.10.
+        conn.execute("ALTER TABLE checkpoint_writes DROP COLUMN task_path")
         names = "checkpoints, checkpoint_blobs, checkpoint_writes"
         conn.execute(f"GRANT SELECT ON {names} TO only_reads")
     reader = make_conninfo(own, user="only_reads", password="reads")
