@@ -92,7 +92,7 @@ def main() -> None:
     logging.getLogger("psycopg").addHandler(logging.NullHandler())
     try:
         commands(prog_name="langgraph-once")
-    except OnceError as error:
+    except (OnceError, OSError) as error:  # or the disk is full that its output goes to
         sys.exit(f"langgraph-once: {error}")
 
 
