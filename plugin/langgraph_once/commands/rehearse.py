@@ -83,6 +83,10 @@ def rehearse_command(
         click.echo(json.dumps({**report.as_dict(), "allowed_types": setting}, indent=2))
     else:
         click.echo("\n".join([*report.lines(), *_advice(report, setting, graph_id)]))
+    if not report.threads and report.sorted():  # or a missing key would pass for a sound graph
+        why = "no thread could be read, as without its key; `langgraph-once verify` says why"
+        click.echo(f"langgraph-once: {why}", err=True)
+        sys.exit(_USAGE)
     sys.exit(report.fails_at(fail_on))
 
 

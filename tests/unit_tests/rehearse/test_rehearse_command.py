@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from tests.forked import run_once
@@ -68,6 +71,19 @@ def test_for_machines_and_against_what_was_described(folder: Path) -> None:
     assert (run.returncode, found["threads"], found["under_way"]) == (1, 1, 1)
     assert {each["kind"] for each in found["findings"]} == {"ends", "node-gone", "interrupt-gone"}
     assert {each["thread_id"] for each in found["findings"]} == {"first"}
+
+
+def test_where_no_thread_can_be_read_it_is_not_done(folder: Path) -> None:
+    serde = EncryptedSerializer.from_pycryptodome_aes(key=b"0123456789abcdef")
+    with closing(sqlite3.connect(folder / "locked.sqlite", check_same_thread=False)) as conn:
+        config: Any = {"configurable": {"thread_id": "first"}}
+        USUAL().compile(SqliteSaver(conn, serde=serde)).invoke({"trail": ["private"]}, config)
+    locked = {"ONCE_DATABASE_URL": "locked.sqlite", "LANGGRAPH_AES_KEY": "another-16-bytes"}
+    run = once(folder, "--graph", "deployed:graph", **locked)
+    assert run.returncode == 2
+    assert "no thread could be read" in run.stderr.splitlines()[-1]
+    locked["LANGGRAPH_AES_KEY"] = "0123456789abcdef"
+    assert once(folder, "--graph", "deployed:graph", **locked).returncode == 0
 
 
 def test_how_sure_it_must_be(folder: Path) -> None:
