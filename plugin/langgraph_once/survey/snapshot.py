@@ -151,7 +151,8 @@ def _postgres(database: str, schema: str | None) -> Iterator[Snapshot]:
             raise storage_error(name, error) from error
 
     with tells():
-        conn = psycopg.connect(database, autocommit=True)
+        # Behind a pooler, what is prepared stays in a session that others get next.
+        conn = psycopg.connect(database, autocommit=True, prepare_threshold=None)
     with contextlib.closing(conn):
         execute = execute_on(conn)
         with tells():

@@ -19,6 +19,7 @@ from langgraph.types import Command
 
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.by_url import is_postgres
+from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.moving.migrate import entering, migrate
 from langgraph_once.survey import Survey, open_snapshot, report, survey
 from langgraph_once.survey.estimate import Estimate
@@ -160,6 +161,14 @@ def test_a_role_that_may_only_select_is_enough(database: str, tmp_path: Path) ->
     owner = json.loads(command("--database", url(database), "--json", cwd=tmp_path).stdout)
     assert owner["rights"] == ["INSERT", "UPDATE", "DELETE"]
     assert {**owner, "rights": []} == found
+
+
+def test_nothing_is_prepared_in_a_session_that_a_pooler_gives_to_others(database: str) -> None:
+    say(url(database), "thread")
+    with open_snapshot(url(database)) as snapshot:
+        for _ in range(10):
+            snapshot.ask(Statement("SELECT count(*) FROM checkpoints"))
+        assert snapshot.ask(Statement("SELECT count(*) FROM pg_prepared_statements")) == [(0,)]
 
 
 def test_no_value_and_no_key_is_shown(path: Path, tmp_path: Path) -> None:
