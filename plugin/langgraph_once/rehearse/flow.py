@@ -20,6 +20,9 @@ from langgraph_once.rehearse.ways import Marks, Ways
 
 __all__ = ["Flow"]
 
+_NO_WRITES = "__no_writes__"
+"""Beside it, a task that is done has written nothing."""
+
 
 class Flow:
     """Holds the nodes of a graph against what is due.
@@ -48,7 +51,7 @@ class Flow:
         """
         done, marks = _done(head, state), _marks(head)
         run = due.all - done
-        self._gone(due, run, marks, add)
+        self._gone(due, run, marks, add, are_spent=_are_spent(head, due, state))
         if state is not None:
             self._tasks(head, due, state, add)
         self._calls(head, due, state, add)
@@ -56,9 +59,9 @@ class Flow:
         self._ways.look(head, due, now, done, marks, add)
         self._context(add)
 
-    def _gone(self, due: Due, run: set[str], marks: Marks, add: Add) -> None:
+    def _gone(self, due: Due, run: set[str], marks: Marks, add: Add, *, are_spent: bool) -> None:
         there = {START, *self._graph.nodes}
-        for node in due.nodes - there:
+        for node in set() if are_spent else due.nodes - there:
             add("node-gone", node)
         for node in due.sends - there:
             add("send-gone", node)
@@ -84,7 +87,7 @@ class Flow:
             add("not-due", node)
         if asking - tasks and (lost or not tasks):
             add("interrupt-gone", _joined(lost or due.all or due.ended))
-        elif known - tasks and names:
+        elif len(known - tasks) > len(lost) and names:
             add("task-anew", _joined(names))
         for task in state.tasks:
             if task.id in asking and self._is_new_subgraph(task.name):
@@ -123,6 +126,22 @@ def _done(head: Head, state: StateSnapshot | None) -> set[str]:
     """The nodes whose tasks have all given something."""
     done, names = head.tasks().done, [] if state is None else state.tasks
     return {each.name for each in names} - {each.name for each in names if each.id not in done}
+
+
+def _are_spent(head: Head, due: Due, state: StateSnapshot | None) -> bool:
+    """Whether all nodes that are due and of no task now have ended, and gave nothing to keep.
+
+    What is done tells the id of a task, and no name: it may be of a task that begins anew.
+    """
+    if state is None:
+        return False
+    given: defaultdict[str, set[str]] = defaultdict(set)
+    for task, channel, _ in head.saved.pending_writes or ():
+        given[task].add(channel)
+    spent = {task for task, channels in given.items() if channels == {_NO_WRITES}}
+    untold = [task for task in state.tasks if task.id not in given]
+    gone = due.nodes - {task.name for task in state.tasks}
+    return len(spent - {task.id for task in state.tasks}) >= len(gone) + len(untold)
 
 
 def _marks(head: Head) -> Marks:

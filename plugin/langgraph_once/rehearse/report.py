@@ -33,6 +33,7 @@ _KINDS: Final[dict[str, tuple[Certainty, str]]] = {
     "tool-later": ("likely", "a call of the tool {} has no result, and the tool is not there"),
     "task-anew": ("likely", "a task of {} begins again: it has another id, for other triggers"),
     "join-gone": ("likely", "{} waits for several nodes, one of which has run, and is not there"),
+    "join-unread": ("likely", "a join before {} cannot be read: its node is deferred, or was"),
     "join-changed": (
         "likely",
         "{} waits for other nodes now, some of which have run: it never runs",

@@ -14,7 +14,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from langgraph_once.checkpoint.due import is_internal, is_node_channel, is_note
+from langgraph_once.checkpoint.due import is_internal, is_node_channel, is_note, join_starts
 from langgraph_once.rehearse.heads import Head
 from langgraph_once.rehearse.report import Add, Report
 from langgraph_once.rehearse.shape import Shape, hints_of, required
@@ -54,6 +54,8 @@ class State:
             is_whole: Whether all of its values could be rebuilt; else they tell nothing.
             tried: Gives what the new graph makes of it; None if it cannot.
         """
+        for node in self._unread_joins(head):
+            add("join-unread", node)
         for name in head.checkpoint["channel_versions"]:
             if not is_internal(name):
                 self._kind(head, name, tried, add)
@@ -71,6 +73,12 @@ class State:
                 name, value
             ):
                 add("value", name)
+
+    def _unread_joins(self, head: Head) -> Iterator[str]:
+        for name in filter(join_starts, head.values):
+            join = self._graph.channels.get(name)
+            if join is not None and not _reads(join, head.values[name]):
+                yield name.rpartition(":")[2]
 
     def _kind(self, head: Head, name: str, tried: Tried, add: Add) -> None:
         was = self._old.channels.get(name, "") if self._old else ""
@@ -191,6 +199,14 @@ def _fits(adapter: TypeAdapter[Any], value: Any) -> bool:
 
 def _held(values: Any) -> Mapping[str, Any]:
     return values if isinstance(values, Mapping) else vars(values)
+
+
+def _reads(join: Any, value: Any) -> bool:
+    """Whether a join can go on with what is stored: that of a deferred node has another form."""
+    try:
+        return isinstance(join.from_checkpoint(value).seen, set)
+    except (TypeError, ValueError):
+        return False
 
 
 def _is_empty(value: Any) -> bool:
