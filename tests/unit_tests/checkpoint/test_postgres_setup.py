@@ -16,7 +16,9 @@ from langgraph_once.checkpoint import OncePostgresSaver, check_database, open_po
 from langgraph_once.checkpoint.database import drive
 from langgraph_once.checkpoint.postgres import schema as postgres_schema
 from langgraph_once.checkpoint.postgres.driver import execute_on
+from langgraph_once.checkpoint.postgres.saver import open_postgres_to_read
 from langgraph_once.errors import StorageError
+from langgraph_once.serde import OnceSerializer
 from tests.unit_tests.checkpoint.whole_databases import only_select, url
 
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
@@ -147,15 +149,39 @@ def test_a_check_asks_whether_it_answers_and_makes_nothing(
         check_database("postgresql://me:hunter2@127.0.0.1:1/db")
 
 
-def test_a_newer_schema_is_refused(database: str, conn: psycopg.Connection[Any]) -> None:
+@pytest.mark.parametrize("makes_tables", [True, False])
+def test_a_newer_schema_is_refused(
+    database: str, conn: psycopg.Connection[Any], makes_tables: bool
+) -> None:
     with open_postgres_saver(database):
         pass
     conn.execute("INSERT INTO once_schema VALUES (99, 'of tomorrow')")
     with (
         pytest.raises(StorageError, match=r"newer langgraph-once .*99.*; install"),
-        open_postgres_saver(database),
+        open_postgres_saver(database, makes_tables=makes_tables) as saver,
     ):
-        pass
+        saver.get_tuple(ON)
+    with (
+        pytest.raises(StorageError, match=r"newer langgraph-once .*99.*; install"),
+        open_postgres_to_read(database, serde=OnceSerializer()) as reader,
+    ):
+        reader.get_tuple(ON)
+
+
+def test_who_reads_leaves_nothing_in_a_session_that_a_pooler_gives_to_others(
+    database: str,
+) -> None:
+    with open_postgres_saver(database) as saver:
+        put(saver)
+    with open_postgres_to_read(database, serde=OnceSerializer()) as reader:
+        settings = "SELECT name, setting FROM pg_settings WHERE source = 'session' ORDER BY name"
+        session: Any = reader.engine.source
+        with psycopg.connect(database, autocommit=True) as fresh:
+            before = fresh.execute(settings).fetchall()
+        for _ in range(10):
+            assert reader.get_tuple(ON) is not None
+        assert session.execute(settings).fetchall() == before
+        assert session.execute("SELECT name FROM pg_prepared_statements").fetchall() == []
 
 
 def test_an_index_that_was_not_finished_is_made_again(

@@ -184,11 +184,11 @@ def open_postgres_to_read(
     def opened() -> OncePostgresSaver:
         name = address_of(url)
         try:
-            conn = psycopg.connect(url, autocommit=True)
-            conn.execute("SET default_transaction_read_only = on")
+            # Behind a pooler, what is set or prepared stays in a session that others get next.
+            conn = psycopg.connect(url, autocommit=True, prepare_threshold=None)
         except psycopg.Error as error:
             raise storage_error(name, error) from error
-        return OncePostgresSaver(conn, serde=serde, schema=schema)
+        return OncePostgresSaver(conn, serde=serde, schema=schema, makes_tables=False)
 
     return Opening(opened, sets_up=False)
 

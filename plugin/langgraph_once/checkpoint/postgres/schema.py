@@ -14,6 +14,7 @@ from langgraph_once.checkpoint.postgres.driver import (
     Execute,
     execute_on,
     is_idle,
+    psycopg,
     transaction,
 )
 from langgraph_once.checkpoint.postgres.moves import SET_UP_KEY
@@ -85,12 +86,17 @@ def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
 
 
 def is_missing(conn: Connection, schema: str | None) -> bool:
-    """Whether not even upstream's tables are there."""
-    with transaction(conn):
-        enter_schema(execute_on(conn), schema)
-        # Of what was migrated nothing is asked: a role that only reads threads may not see that.
-        ((is_missing,),) = execute_on(conn)(Statement("SELECT to_regclass('checkpoints') IS NULL"))
-        return bool(is_missing)
+    """Whether not even upstream's tables are there.
+
+    Raises:
+        NewerSchemaError: A newer version of this package made our tables.
+    """
+    try:
+        with transaction(conn):
+            enter_schema(execute_on(conn), schema)
+            return not drive(schema_state(), execute_on(conn)).has_tables
+    except psycopg.errors.InsufficientPrivilege:  # who reads threads may not see what was migrated
+        return False
 
 
 def enter_schema(execute: Execute, schema: str | None, *, is_local: bool = True) -> None:
