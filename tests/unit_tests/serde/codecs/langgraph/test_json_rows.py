@@ -45,10 +45,9 @@ def test_a_value_in_a_json_row_comes_back(stored: Any, value: Any) -> None:
     assert (type(back), back) == (type(value), value)
 
 
-def test_a_model_that_does_not_validate_is_rebuilt_without_validation() -> None:
-    stored = envelope(
-        "tests.data.blobs.model.Profile", kwargs={"name": 5}, method=[None, "construct"]
-    )
+@pytest.mark.parametrize("fallback", ["construct", "model_construct"])
+def test_a_model_that_does_not_validate_is_rebuilt_without_validation(fallback: str) -> None:
+    stored = envelope("tests.data.blobs.model.Profile", kwargs={"name": 5}, method=[None, fallback])
     back = read(stored, "tests.data.blobs.model:Profile")
     assert (type(back), back.name) == (model.Profile, 5)
 

@@ -48,8 +48,8 @@ _METHODS: Final[dict[tuple[int, str, str, str], Callable[[Any], Any]]] = {
 }
 """The methods that the writers used, all of them parsers of text."""
 
-_PLAIN_METHODS: Final = (None, [None, "construct"])
-"""The constructor itself; the second was a fallback for models that do not validate."""
+_PLAIN_METHODS: Final = (None, [None, "construct"], [None, "model_construct"])
+"""The constructor itself; the others were fallbacks for models, v1 and v2, that do not validate."""
 
 
 _UNITS: Final = {b"[": 32, b"{": 64, b",": 8, b":": 8}
