@@ -185,6 +185,8 @@ def _needed(tables: Tables, place: CheckpointRef) -> Program[list[str]]:
 
 def sweep(tables: Tables, thread_id: str) -> Program[None]:
     """Delete what belongs to no checkpoint, and pieces that nothing refers to."""
+    if not (yield from tables.sees_all()):
+        return
     values = tables.values
     yield from run_all(tables.drop_orphans(thread_id, settled_before()))
     yield from tables.drop_unread(thread_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
@@ -176,6 +177,29 @@ def test_writes_on_what_was_never_stored_go_once_it_cannot_come_any_more(
     assert len(ask(saver, "SELECT DISTINCT thread_id FROM once_pieces")) == 1
     with whole.to_read(here, serde) as reader:
         assert verify(reader, serde).troubles == []
+
+
+def test_what_a_policy_of_postgres_hides_makes_no_leftovers(database: str) -> None:
+    psycopg = importlib.import_module("psycopg")
+    with whole.once(whole.url(database), whole.serde()) as owner:
+        settled = {**empty_checkpoint(), "id": id_of(timedelta(hours=1))}
+        at = owner.put(ROOT, settled, {"source": "loop", "step": 1}, {})
+        owner.put_writes(at, [("a", "x" * 100_000)], "task")
+        with (
+            whole.only_select(database) as role,
+            psycopg.connect(database, autocommit=True) as conn,
+            whole.once(whole.url(role), whole.serde()) as saver,
+        ):
+            ((schema,),) = conn.execute("SELECT current_schema()").fetchall()
+            name = psycopg.conninfo.conninfo_to_dict(role)["user"]
+            conn.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {name}")
+            conn.execute("ALTER TABLE checkpoints ENABLE ROW LEVEL SECURITY")
+            assert saver.get_tuple(at) is None
+            assert verify(saver, whole.serde()).orphaned == set()
+            repair(saver, ["t"])
+            saver.prune(["t"])
+        assert on(owner) == {at["configurable"]["checkpoint_id"]}
+        assert owner.get_tuple(at).pending_writes == [("task", "a", "x" * 100_000)]
 
 
 def test_two_runs_that_share_a_namespace_keep_their_early_writes(saver: OnceSaver) -> None:

@@ -135,6 +135,8 @@ class _Check:
             for id_ in ids[::-1]:  # parents come first
                 self.verdict.checkpoints += 1
                 yield from self._checkpoint(CheckpointRef(self._id, checkpoint_ns, id_), paths)
+        if not (yield from self._tables.sees_all()):
+            return
         for *place, channel in (
             yield from self._tables.orphaned_writes(self._id, settled_before())
         ):

@@ -161,6 +161,11 @@ class PostgresTables(PostgresMoves):
         LEDGERS,
     )
 
+    def sees_all(self) -> Program[bool]:
+        """Whether no policy of row security hides checkpoints from this role."""
+        ((is_restricted,),) = yield Statement("SELECT row_security_active('checkpoints')")
+        return not is_restricted
+
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
         """A condition that a column has one of these values, and what it takes."""
         return "= ANY(?)", [list(values)]
