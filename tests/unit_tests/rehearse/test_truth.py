@@ -265,11 +265,10 @@ def unknowable(it: Example) -> set[str]:
     return found
 
 
-def check(data: Any) -> None:
+@examples(20, deadline=None)
+@given(st.data())
+def test_what_is_said_of_a_thread_is_what_a_copy_of_it_does(data: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         it = tried(data.draw, folder)
     if it is not None:
         assert not [*broken(it)], it
-
-
-test_truth = examples(20, deadline=None)(given(st.data())(check))
