@@ -21,7 +21,7 @@ from langgraph_once.rehearse.ways import Marks, Ways
 __all__ = ["Flow"]
 
 _NO_WRITES = "__no_writes__"
-"""Beside it, a task that is done has written nothing."""
+"""The one channel of a task that is done and gave nothing (langgraph 1.2.24, `_runner.py`)."""
 
 
 class Flow:
@@ -74,7 +74,8 @@ class Flow:
         tasks = {task.id for task in state.tasks}
         names = {task.name for task in state.tasks}
         asking, done, failed = head.tasks()
-        # Tasks of error handlers are shown by no snapshot of a state.
+        # A snapshot of a state shows no task of an error handler: as many unknown tasks as there
+        # are handlers are taken for theirs.
         handled = [each for each in state.tasks if each.id in failed and self._handles(each.name)]
         if len((asking | done) - tasks) <= len(handled):
             asking, done = asking & tasks, done & tasks
