@@ -17,6 +17,7 @@ REPETITIONS = ("text twice", "garbled")
 """How a retry looks: as another bubble, or in the one that is there."""
 
 
+@pytest.mark.slow
 async def test_a_retry_is_shown_once_and_nothing_is_worse() -> None:
     found = await play_in_process([animal for animal in ZOO if animal.name in QUICK], again=2)
     assert told(found) == {}

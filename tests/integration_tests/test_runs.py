@@ -105,9 +105,8 @@ class TestStreaming:
             assert last == revive(sync_client.threads.get_state(thread_id)["values"])
             assert [message.type for message in last["messages"]] == ["human", "ai"]
 
-    @pytest.mark.parametrize(
-        "graph", ["cached", pytest.param("cached_plain", marks=pytest.mark.slow)]
-    )
+    @pytest.mark.slow
+    @pytest.mark.parametrize("graph", ["cached", "cached_plain"])
     def test_each_turn_has_its_update_though_the_cache_gives_equal_ones(
         self, sync_client: SyncLangGraphClient, thread_id: str, graph: str
     ) -> None:
