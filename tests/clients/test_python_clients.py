@@ -34,6 +34,7 @@ def text_twice(found: dict[Cell, Verdict], animal: str, front_end: str, *, wrapp
     return found[Cell(animal, front_end, wrapped)].faults["text twice"]
 
 
+@pytest.mark.slow
 async def test_no_graph_is_worse_wrapped_than_plain(zoo: DevServer) -> None:
     animals = [animal for animal in ZOO if animal.name in QUICK]
     async with get_client(url=zoo.url, headers=NOT_KEPT) as client:

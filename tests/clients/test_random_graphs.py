@@ -40,6 +40,7 @@ async def test_an_assistant_of_a_seed_runs_its_graph(zoo: DevServer) -> None:
             assert {node["id"] for node in drawn["nodes"]} == set(animal(3).graph.get_graph().nodes)
 
 
+@pytest.mark.slow
 async def test_few_random_graphs_are_no_worse(zoo: DevServer) -> None:
     async with get_client(url=zoo.url, headers=NOT_KEPT) as client:
         assert await worse_of(zoo.url, python_front_ends(client, ["messages"]), FEW) == {}
