@@ -43,7 +43,7 @@ def serializer_for(
     Args:
         settings: What is in force.
         file: The `langgraph.json` that a command reads; by default that of the working directory.
-        manifest: What is in it. Graphs that the environment names count in any case.
+        manifest: The parsed file. Graphs that the environment names are added to its own.
 
     Raises:
         ConfigError: Settings that do not go together, by the names that their user wrote.

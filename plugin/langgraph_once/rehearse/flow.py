@@ -45,9 +45,9 @@ class Flow:
 
         Args:
             head: The head.
-            due: What it says is due.
+            due: The tasks that its checkpoint says are due.
             state: What the new graph makes of it; None if it cannot.
-            add: Takes what is found.
+            add: Is called with each finding.
         """
         done, marks = _done(head, state), _marks(head)
         run = due.all - done
@@ -132,7 +132,8 @@ def _done(head: Head, state: StateSnapshot | None) -> set[str]:
 def _are_spent(head: Head, due: Due, state: StateSnapshot | None) -> bool:
     """Whether all nodes that are due and of no task now have ended, and gave nothing to keep.
 
-    What is done tells the id of a task, and no name: it may be of a task that begins anew.
+    Stored writes name their task by its id alone. An id that the new graph does not know may also
+    belong to a task that begins anew.
     """
     if state is None:
         return False

@@ -50,7 +50,7 @@ class State:
 
         Args:
             head: The head.
-            add: Takes what is found.
+            add: Is called with each finding.
             is_whole: Whether all of its values could be rebuilt; else they tell nothing.
             tried: Gives what the new graph makes of it; None if it cannot.
         """
@@ -202,7 +202,7 @@ def _held(values: Any) -> Mapping[str, Any]:
 
 
 def _reads(join: Any, value: Any) -> bool:
-    """Whether a join can go on with what is stored: that of a deferred node has another form."""
+    """Whether a join can read its stored value; the join of a deferred node stores another form."""
     try:
         return isinstance(join.from_checkpoint(value).seen, set)
     except (TypeError, ValueError):

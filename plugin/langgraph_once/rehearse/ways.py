@@ -36,11 +36,11 @@ class Ways:
 
         Args:
             head: The head.
-            due: What it says is due.
+            due: The tasks that its checkpoint says are due.
             now: The nodes that the new graph starts.
             done: The nodes among these that have given all they had to.
             marks: What stands in joins.
-            add: Takes what is found.
+            add: Is called with each finding.
         """
         later = {node for channel, node in due.later if not join_starts(channel)}
         starts = later | (now - done)

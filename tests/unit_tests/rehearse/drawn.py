@@ -126,6 +126,11 @@ def any_node(draw: Draw, plan: Plan, *, least: int = 0) -> Node:
     return found
 
 
+def plain(node: Node, name: str, label: str) -> Node:
+    """A node in the place of another that only works."""
+    return replace(node, name=name, label=label, kind="work", child=(), back="", is_handled=False)
+
+
 def rename(draw: Draw, plan: Plan) -> Plan:
     node = any_node(draw, plan)
     new = f"renamed_{node.name}"
@@ -139,31 +144,14 @@ def remove(draw: Draw, plan: Plan) -> Plan:
 
 def split(draw: Draw, plan: Plan) -> Plan:
     node = any_node(draw, plan)
-    first = replace(
-        node,
-        name="first_half",
-        label="first half",
-        kind="work",
-        child=(),
-        back="",
-        is_handled=False,
-    )
+    first = plain(node, "first_half", "first half")
     last = replace(node, name="second_half", after=("first_half",), by="edge")
     return followed(swapped(plan, node, first, last), node.name, ("second_half",))
 
 
 def put_before(draw: Draw, plan: Plan) -> Plan:
     node = any_node(draw, plan)
-    new = replace(
-        node,
-        name="before",
-        label="before",
-        kind="work",
-        child=(),
-        defer=False,
-        back="",
-        is_handled=False,
-    )
+    new = replace(plain(node, "before", "before"), defer=False)
     return swapped(plan, node, new, replace(node, after=("before",), by="edge"))
 
 

@@ -260,8 +260,8 @@ def unknowable(it: Example) -> set[str]:
     if any(each.is_handled for each in it.plan.nodes):
         found |= {"work"}  # and whether what failed is mended, or another function goes on for it
     asking = {each.name for each in it.plan.nodes if each.kind == "ask"}
-    if any(each.kind == "work" and each.name in asking for each in it.changed.nodes):
-        found |= {"answers"}  # so is whether it asks
+    if any(each.kind in ("work", "inline") and each.name in asking for each in it.changed.nodes):
+        found |= {"answers"}  # so is whether its function asks, or a graph that its function calls
     return found
 
 

@@ -83,7 +83,7 @@ def _of(each: Explained, room: int) -> str:
 
 
 def summary(found: Iterable[Explained], columns: int, *, is_plain: bool) -> Iterator[str]:
-    """How often each reason occurs, and what it means, in so many columns.
+    """Count each reason, and say what the reason means, wrapped to the terminal.
 
     Args:
         found: The parts.

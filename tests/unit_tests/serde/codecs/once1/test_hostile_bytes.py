@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
@@ -142,18 +144,29 @@ BAD = {
 }
 
 
+@contextmanager
+def in_a_second() -> Iterator[None]:
+    """What it holds takes less, without a garbage collection of all that the worker has."""
+    gc.disable()
+    begun = time.process_time()
+    try:
+        yield
+        assert time.process_time() - begun < 1
+    finally:
+        gc.enable()
+
+
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("policy", ["raise", "opaque"])
 def test_bad_bytes_are_refused(name: str, policy: Any) -> None:
     allowed = loader(*OWN, "builtins:len", "builtins:int")
-    begun = time.thread_time()
-    try:
-        value = read(BAD[name], allowed, on_unavailable=policy)
-    except SerdeError as error:
-        assert error.tag == "once1"  # noqa: PT017  # it may also be read, as opaque
-    else:
-        assert policy == "opaque", value
-    assert time.thread_time() - begun < 3  # a full garbage collection of the worker may come
+    with in_a_second():
+        try:
+            value = read(BAD[name], allowed, on_unavailable=policy)
+        except SerdeError as error:
+            assert error.tag == "once1"  # noqa: PT017  # it may also be read, as opaque
+        else:
+            assert policy == "opaque", value
 
 
 @pytest.mark.parametrize("levels", [8, 9, 12, 100, 5_000])
@@ -302,10 +315,8 @@ def test_an_address_range_is_never_walked_through() -> None:
         data = encode(network, REGISTRY)
         assert read(data) == network
         assert type(read(data)) is type(network)
-        begun = time.thread_time()
-        with pytest.raises(PayloadError):
+        with in_a_second(), pytest.raises(PayloadError):
             read(ext(Ext.ADAPTER, pack("walker"), data), allowed)
-        assert time.thread_time() - begun < 3  # a full garbage collection of the worker may come
 
 
 def test_an_error_in_the_middle_tells_the_path() -> None:
@@ -364,10 +375,8 @@ def test_mutations_give_a_value_or_our_error(data: bytes, policy: Any) -> None:
     source = random.Random(len(data))
     for _ in range(1_000):
         changed = mutated(data, source)
-        begun = time.thread_time()
-        with suppress(SerdeError):
+        with in_a_second(), suppress(SerdeError):
             read(changed, on_unavailable=policy)
-        assert time.thread_time() - begun < 3  # a full garbage collection of the worker may come
 
 
 @given(st.binary(max_size=200))

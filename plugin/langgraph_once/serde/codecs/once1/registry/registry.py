@@ -104,7 +104,7 @@ _MOVED: Final = {
     f"langgraph_once.serde.once1.unstored:{name}": f"langgraph_once.serde:{name}"
     for name in ("Unstored", "UnstoredError")
 } | {f"langgraph.constants:{name}": f"langgraph.types:{name}" for name in ("Send", "Interrupt")}
-"""What rows up to 0.1.0 call our own classes, and rows of langgraph 0.2.16 those of LangGraph."""
+"""New names of classes by old ones: ours of rows up to 0.1.0, LangGraph's of langgraph 0.2.16."""
 
 _MAX_WRITERS: Final = 4096
 """Bounds the memory of a process that writes instances of ever new classes."""
