@@ -9,8 +9,10 @@ override PYTHON := $(or $(shell $(PYTHON) -c 'import sys; print(sys.executable)'
 VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 endif
 BIN := $(VENV)/bin
-# The tests start many processes; all of them, and each worker, need the compiled files.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
+# The tests start many processes; all of them, and each worker, need the compiled files. One that waits for
+# ever is told by where its threads are, after as many seconds as are given, and ends them all.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses logical --dist loadscope --no-loadscope-reorder \
+	--max-worker-restart 0 --override-ini faulthandler_exit_on_timeout=true --override-ini faulthandler_timeout=$(1)
 READY := $(VENV)/.installed
 INSTALL := --quiet --no-compile --require-hashes --no-deps
 UV := UV_HTTP_TIMEOUT=10 $(BIN)/uv
@@ -49,16 +51,16 @@ test: style ## Lint, import directions, types and all tests but the slow proofs
 	@$(MAKE) --no-print-directory --jobs types pytest
 
 pytest: $(READY) ## All tests but the slow proofs, without lint and types
-	$(PYTEST)
+	$(call PYTEST,300)
 
 test-slow: $(READY) ## The slow proofs
-	$(PYTEST) -m slow
+	$(call PYTEST,1200) -m slow
 
 test-examples: $(READY) ## Twenty times as many random examples of each law
-	EXAMPLES=20 $(PYTEST) -m "hypothesis and not slow and not product"
+	EXAMPLES=20 $(call PYTEST,1200) -m "hypothesis and not slow and not product"
 
 test-product: $(READY) ## Every variant, here and over a server; takes half an hour
-	$(PYTEST) -m product
+	$(call PYTEST,1200) -m product
 
 test-all: test test-slow test-examples test-product ## Everything
 

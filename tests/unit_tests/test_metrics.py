@@ -7,7 +7,7 @@ import importlib
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from langgraph_once import once
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.errors import ConfigError
 from langgraph_once.metrics import METRICS, OUTCOMES, observe
-from langgraph_once.metrics.counts import Durations
+from langgraph_once.metrics.counts import Durations, PoolCounts, streams
 from langgraph_once.metrics.prometheus import prometheus_text
 from langgraph_once.settings import load_settings
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind
@@ -93,6 +93,45 @@ async def test_a_stream_that_its_reader_leaves_counts_once() -> None:
         break
     await stream.aclose()
     assert added("streams_total") == 1
+
+
+class Collecting(dict[str, int]):
+    """Counts of a stream. Python's garbage collector runs as they are added."""
+
+    def items(self) -> Any:
+        gc.collect()
+        return super().items()
+
+
+def in_time(count: Callable[[], object]) -> bool:
+    """Whether something ends that could wait for itself."""
+    thread = threading.Thread(target=count, daemon=True)
+    thread.start()
+    thread.join(10)
+    return not thread.is_alive()
+
+
+def test_a_stream_may_be_collected_while_another_is_counted() -> None:
+    stream = once(chain(says_copy("Paris."))).stream(ASKED, stream_mode="messages")
+    next(stream)
+    left: list[Any] = [stream]
+    left.append(left)
+    del stream, left
+    added = Added()
+    assert in_time(lambda: streams.end(Collecting(), {"held": 1}))
+    assert added("streams_total") == 2
+    assert added("stream_outcomes_total", outcome="held") == 1
+
+
+def test_a_pool_may_be_collected_while_others_are_read() -> None:
+    class Pool:
+        def get_stats(self) -> dict[str, int]:
+            counts.close(closed)  # as a generator does that opened it
+            return {"requests_num": 1}
+
+    opened, closed, counts = Pool(), Pool(), PoolCounts()
+    counts.add(opened)
+    assert in_time(lambda: counts.total("requests_num"))
 
 
 def test_labels_are_operations_reasons_and_outcomes_alone() -> None:

@@ -25,7 +25,10 @@ OUTCOMES: Final = (
 
 
 class StreamCounts:
-    """What became of the streams that have ended. Thread-safe.
+    """What became of the streams that have ended. Thread-safe, as `StorageCounts` is.
+
+    A lock would be one too many: Python's garbage collector ends streams that were left, also
+    within a thread that counts another.
 
     Attributes:
         ended: How many streams ended, well or badly.
@@ -35,10 +38,9 @@ class StreamCounts:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self.ended: int = 0
         self.gaps: int = 0
-        self.decisions: Counter[str] = Counter()
+        self.decisions: dict[str, int] = {}
         self.outcomes: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
 
     def end(self, decisions: Mapping[str, int], outcomes: Mapping[str, int]) -> None:
@@ -48,17 +50,15 @@ class StreamCounts:
             decisions: Of this stream, as in the attribute.
             outcomes: As `decisions`.
         """
-        with self._lock:
-            self.ended += 1
-            for key, number in decisions.items():
-                self.decisions[key] += number
-            for key, number in outcomes.items():
-                self.outcomes[key] += number
+        self.ended += 1
+        for total, of_stream in ((self.decisions, decisions), (self.outcomes, outcomes)):
+            for key, number in of_stream.items():
+                total.setdefault(key, 0)
+                total[key] += number
 
     def gap(self) -> None:
         """Count that something of a remote run may be missing."""
-        with self._lock:
-            self.gaps += 1
+        self.gaps += 1
 
 
 class Durations:
@@ -157,7 +157,7 @@ class PoolCounts:
     """The pools of connections. They count by themselves; here it stays when they are closed."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # Python's garbage collector may close one meanwhile
         self._open: WeakKeyDictionary[Any, None] = WeakKeyDictionary()
         self._closed: Counter[str] = Counter()
 
