@@ -46,6 +46,7 @@ def is_worse(ours: tuple[int, int], plain: tuple[int, int]) -> bool:
     return any(a > b for a, b in zip(ours, plain, strict=True))
 
 
+@pytest.mark.slow
 def test_of_all_scenarios_none_is_shown_worse_and_many_right() -> None:
     plain = {each.name: wrong(shown(each, wrapped=False)) for each in PLAYED}
     ours = {each.name: wrong(shown(each, wrapped=True)) for each in PLAYED}

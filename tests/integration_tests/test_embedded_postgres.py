@@ -39,6 +39,7 @@ def servers_in(folder: Path) -> list[psutil.Process]:
     return [psutil.Process(int(file.read_text().split()[0])) for file in found]
 
 
+@pytest.mark.slow
 def test_a_server_and_its_postgres_end_when_they_are_told_to(folder: Path) -> None:
     command = [sys.executable, "-m", "demo.embedded_postgres", sys.executable, "-m"]
     command += ["langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", str(free_port())]

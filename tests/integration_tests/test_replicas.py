@@ -43,6 +43,7 @@ def known_to(client: SyncLangGraphClient, thread_id: str, graph_id: str = "resea
     client.threads.create(thread_id=thread_id, if_exists="do_nothing", graph_id=graph_id)
 
 
+@pytest.mark.slow
 def test_one_replica_asks_and_the_other_goes_on_and_repeats_nothing(replicas: Replicas) -> None:
     one, two = replicas
     thread_id = one.threads.create()["thread_id"]
@@ -62,6 +63,7 @@ def test_one_replica_asks_and_the_other_goes_on_and_repeats_nothing(replicas: Re
     assert tally.lost(texts) == []
 
 
+@pytest.mark.slow
 def test_what_one_replica_does_to_a_thread_the_other_sees(replicas: Replicas) -> None:
     one, two = replicas
     thread_id = one.threads.create()["thread_id"]

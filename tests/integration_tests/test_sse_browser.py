@@ -30,6 +30,7 @@ def test_the_lock_pins_the_browser_and_names_no_registry() -> None:
     check_lock(SOURCES, "@sparticuz/chromium")
 
 
+@pytest.mark.slow
 def test_no_event_is_delayed(sse_server: DevServer, page: Page, tmp_path: Path) -> None:
     with CuttingProxy(sse_server.port, cuts=[]) as proxy:
         told = page.stream(proxy.url, "lockstep", lockstep_input(tmp_path))

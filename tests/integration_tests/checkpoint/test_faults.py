@@ -322,6 +322,7 @@ def assert_readable(saver: OnceSaver, limit: int | None = None) -> None:
         assert all(isinstance(line, str) for line in each.checkpoint["channel_values"]["a"])
 
 
+@pytest.mark.slow
 def test_a_saver_survives_a_restart_of_postgres() -> None:
     """What was acknowledged is there; who asks while it is away is told, and later served."""
     with own_server() as server, open_postgres_saver(server.address, timeout_s=2) as saver:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = """
 import asyncio, sys
 
@@ -45,6 +47,7 @@ assert "langgraph_once.inspect.terminal" not in shows()
 """
 
 
+@pytest.mark.slow
 def test_a_server_loads_the_page_for_the_first_who_may_see_it(tmp_path: Path) -> None:
     Path(tmp_path, "counting.py").write_text(
         "from typing import TypedDict\n"

@@ -51,6 +51,7 @@ async def test_the_channel_is_that_of_a_local_graph(remote: Remote, name: str) -
     assert list(differences(normal(here), normal(there))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cases(["chat", "asks"], quick=[("asks",)]))
 async def test_a_stock_server_says_what_models_stream(remote: Remote, name: str) -> None:
     """What no model streamed it says in states alone."""
@@ -87,6 +88,7 @@ async def test_the_events_end_with_the_run(remote: Remote, name: str) -> None:
     assert lives[-1] in ("completed", "interrupted", "failed")
 
 
+@pytest.mark.slow
 async def test_the_events_of_upstreams_remote_v3_do_not_end(remote: Remote) -> None:
     """When this fails, `AsyncOnceRunStream.__aiter__` is not needed any more."""
     ours = remote("chat")
@@ -104,6 +106,7 @@ async def test_the_events_of_upstreams_remote_v3_do_not_end(remote: Remote) -> N
             await asyncio.wait_for(read(), 5)
 
 
+@pytest.mark.slow
 def test_a_sync_remote_v3_run_is_the_async_one(remote: Remote) -> None:
     graph, told = remote("chat"), []
     for _ in range(2):
