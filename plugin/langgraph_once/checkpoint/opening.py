@@ -3,14 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from langgraph_once.checkpoint.saver import OnceSaver
 
-__all__ = ["Opening"]
+__all__ = ["Opening", "open_in_thread"]
 
 S = TypeVar("S", bound=OnceSaver)
+T = TypeVar("T")
+
+
+async def open_in_thread(open_: Callable[[], T], close: Callable[[T], object]) -> T:
+    """Open something in a thread, for an event loop.
+
+    Who is cancelled meanwhile does not wait for the thread. What it opens is closed then.
+    """
+    opened: deque[T] = deque()
+    is_left = threading.Event()
+
+    def close_opened() -> None:
+        with contextlib.suppress(IndexError):  # the other thread has done so
+            close(opened.pop())
+
+    def run() -> None:
+        opened.append(open_())
+        if is_left.is_set():
+            close_opened()
+
+    try:
+        await asyncio.to_thread(run)
+    except asyncio.CancelledError:
+        is_left.set()
+        if opened:
+            await asyncio.to_thread(close_opened)
+        raise
+    return opened.pop()
 
 
 class Opening(Generic[S]):
@@ -42,7 +73,7 @@ class Opening(Generic[S]):
             self._saver.close()
 
     async def __aenter__(self) -> S:
-        return await asyncio.to_thread(self.__enter__)
+        return await open_in_thread(self.__enter__, lambda saver: saver.close())
 
     async def __aexit__(self, *given: object) -> None:
         await asyncio.to_thread(self.__exit__)

@@ -13,10 +13,12 @@ import random
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
-from langgraph_once.checkpoint.by_url import claim_database
+from langgraph_once.checkpoint.by_url import Claim, claim_database
 from langgraph_once.checkpoint.moving.cells import why
+from langgraph_once.checkpoint.opening import open_in_thread
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import seconds_in
@@ -62,18 +64,23 @@ async def _look_again_and_again(
     await asyncio.sleep(min(every_s, random.uniform(*_FIRST_S)))  # noqa: S311 - no secret
     while True:
         try:
-            claim = await asyncio.to_thread(claim_database, database, schema=schema)
+            claim = await open_in_thread(partial(claim_database, database, schema=schema), _give_up)
             if claim is None:
                 retention.left_to_others += 1
             else:
                 try:
                     await _look(saver, rules)
                 finally:  # not here: `langgraph dev` refuses what may block
-                    await asyncio.to_thread(claim.close)
+                    await asyncio.to_thread(_give_up, claim)
         except Exception as error:  # a server is no worse for it
             retention.failures += 1
             logger.warning("Retention stopped, and goes on in %s: %s", rules.every, why(error))
         await asyncio.sleep(every_s)
+
+
+def _give_up(claim: Claim | None) -> None:
+    if claim is not None:
+        claim.close()
 
 
 async def _look(saver: OnceSaver, rules: RetentionConfig) -> None:

@@ -2,6 +2,7 @@ import asyncio
 import sqlite3
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, check_sqlite_path, open_sqlite_saver
+from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.sqlite import file as sqlite_file
 from langgraph_once.errors import StorageError
 
@@ -130,6 +132,37 @@ async def test_nothing_blocks_the_event_loop(
             await saver.aprune(["thread"])
             await saver.adelete_for_runs(["run"])
             await saver.adelete_thread("thread")
+
+
+@pytest.mark.parametrize("when", ["it opens", "it has just opened"])
+async def test_what_was_opened_for_somebody_who_was_cancelled_is_closed(
+    path: Path, serde: SerializerProtocol, when: str
+) -> None:
+    begun, may_open, is_open, is_closed = (threading.Event() for _ in range(4))
+
+    class Watched(OnceSqliteSaver):
+        def close(self) -> None:
+            super().close()
+            is_closed.set()
+
+    def opened() -> Watched:
+        begun.set()
+        may_open.wait(20)
+        saver = Watched(sqlite3.connect(path, check_same_thread=False), serde=serde)
+        is_open.set()
+        return saver
+
+    task = asyncio.create_task(Opening(opened, sets_up=False).__aenter__())
+    assert await asyncio.to_thread(begun.wait, 20)
+    if when == "it has just opened":
+        may_open.set()
+        assert is_open.wait(20)
+        time.sleep(0.1)  # noqa: ASYNC251 - the loop is to learn of both at once
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    may_open.set()
+    assert await asyncio.to_thread(is_closed.wait, 20)
 
 
 async def test_refuses_a_path_below_a_file(tmp_path: Path, serde: SerializerProtocol) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 from langgraph_once.checkpoint.by_url import claim_database
 from langgraph_once.metrics import retention
+from langgraph_once.platform import retention_policy
 from langgraph_once.platform.checkpointer import saver as server_saver
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.retention.test_retention import DAY, put, threads
@@ -36,6 +39,14 @@ async def until(is_done: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
         while not is_done():  # noqa: ASYNC110 - a database tells nobody
             await asyncio.sleep(0.05)
+
+
+def is_free(here: str) -> bool:
+    """Whether nobody has the claim."""
+    if (claim := claim_database(here)) is None:
+        return False
+    claim.close()
+    return True
 
 
 def filled(here: str) -> None:
@@ -71,6 +82,26 @@ async def test_one_server_at_a_time_follows_the_policy(
         assert (threads(here), retention.passes) == (["long", "old"], passes)
         claim.close()
         await until(lambda: threads(here) == ["long"])
+
+
+async def test_a_server_that_ends_leaves_no_claim(
+    here: str, served: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(here)
+    begun, has_claimed = threading.Event(), threading.Event()
+
+    def slowly(*given: Any, **options: Any) -> Any:
+        begun.set()
+        time.sleep(0.5)  # as over a network
+        claim = claim_database(*given, **options)
+        has_claimed.set()
+        return claim
+
+    monkeypatch.setattr(retention_policy, "claim_database", slowly)
+    async with served(POLICY):
+        await until(begun.is_set)
+    assert await asyncio.to_thread(has_claimed.wait, 20)
+    await until(lambda: is_free(here))
 
 
 async def test_without_a_policy_nothing_is_deleted(here: str, served: Callable[..., Any]) -> None:
