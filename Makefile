@@ -9,8 +9,8 @@ override PYTHON := $(or $(shell $(PYTHON) -c 'import sys; print(sys.executable)'
 VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 endif
 BIN := $(VENV)/bin
-# The tests start many processes; all of them, and each worker, need the compiled files. One that waits for
-# ever is told by where its threads are, after as many seconds as are given, and ends them all.
+# The tests start many processes; all of them, and each worker, need the compiled files.
+# A test that takes longer than $(1) seconds ends the run, which says what each thread waits for.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses logical --dist loadscope --no-loadscope-reorder \
 	--max-worker-restart 0 --override-ini faulthandler_exit_on_timeout=true --override-ini faulthandler_timeout=$(1)
 READY := $(VENV)/.installed
