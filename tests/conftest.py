@@ -21,7 +21,7 @@ from demo.dev_server import DevServer
 from tests.examples import FACTOR
 from tests.forked import fork_server
 from tests.postgres_server import postgres_server
-from tests.thread_pools import HAS_FAULT, start_a_thread_for_each_item
+from tests.thread_pools import work_around_the_fault
 
 # How long an example takes tells how busy the machine is; what must be quick is timed by `bench`.
 USUAL = settings(deadline=None, max_examples=25 * FACTOR)
@@ -36,8 +36,7 @@ if (certificates := ssl.get_default_verify_paths().capath) is not None:
     os.environ.setdefault("SSL_CERT_DIR", certificates)
 
 DevServer.starts = staticmethod(fork_server)
-if HAS_FAULT:
-    start_a_thread_for_each_item()
+work_around_the_fault()
 
 WAITING = {"clients", "integration_tests", "page", "platform", "samples", "typing"}
 """The folders of tests that wait: for servers, browsers, processes, type checkers."""

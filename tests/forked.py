@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from demo.dev_server import ServerProcess, started
-from tests.thread_pools import HAS_FAULT, start_a_thread_for_each_item
+from tests.thread_pools import work_around_the_fault
 
 __all__ = [
     *("SCRIPT", "Forked", "clean_environ", "fork_server"),
@@ -179,8 +179,7 @@ def fork_server(
 
 def _serve(arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str], log: str) -> None:
     os.setsid()
-    if HAS_FAULT:
-        start_a_thread_for_each_item()
+    work_around_the_fault()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     out = os.open(log, os.O_WRONLY | os.O_APPEND)
     os.dup2(out, 1)

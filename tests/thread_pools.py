@@ -6,7 +6,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["HAS_FAULT", "USUAL", "start_a_thread_for_each_item"]
+__all__ = ["HAS_FAULT", "USUAL", "work_around_the_fault"]
 
 HAS_FAULT = sys.version_info >= (3, 12)
 """Whether a pool may count more threads as idle than are (CPython 3.12.1 and 3.13.0, `_worker`).
@@ -20,11 +20,13 @@ all others wait for that item, as LangGraph's entrypoints do for their tasks, th
 USUAL = ThreadPoolExecutor._adjust_thread_count
 
 
-def start_a_thread_for_each_item() -> None:
-    """Make all pools of this process do so."""
+def work_around_the_fault() -> None:
+    """Have all pools of this process count no thread as idle, where they have the fault."""
+    if not HAS_FAULT:
+        return
 
     def adjust(pool: ThreadPoolExecutor) -> None:
         vars(pool)["_idle_semaphore"] = threading.Semaphore(0)
         USUAL(pool)
 
-    setattr(ThreadPoolExecutor, "_adjust_thread_count", adjust)  # noqa: B010 - it has no type
+    setattr(ThreadPoolExecutor, "_adjust_thread_count", adjust)  # noqa: B010 - mypy lets nobody assign to a method

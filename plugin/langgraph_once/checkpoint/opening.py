@@ -20,7 +20,8 @@ T = TypeVar("T")
 async def open_in_thread(open_: Callable[[], T], close: Callable[[T], object]) -> T:
     """Open something in a thread, for an event loop.
 
-    Who is cancelled meanwhile does not wait for the thread. What it opens is closed then.
+    A caller that is cancelled does not wait until the thread has opened it. The thread then closes
+    what it opens.
     """
     opened: deque[T] = deque()
     is_left = threading.Event()

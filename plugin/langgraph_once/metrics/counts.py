@@ -27,8 +27,8 @@ OUTCOMES: Final = (
 class StreamCounts:
     """What became of the streams that have ended. Thread-safe, as `StorageCounts` is.
 
-    A lock would be one too many: Python's garbage collector ends streams that were left, also
-    within a thread that counts another.
+    There is no lock. Python's garbage collector ends abandoned streams, and may do so in a thread
+    that counts another stream: with a lock, that thread would wait for itself.
 
     Attributes:
         ended: How many streams ended, well or badly.

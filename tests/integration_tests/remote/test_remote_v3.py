@@ -51,7 +51,6 @@ async def test_the_channel_is_that_of_a_local_graph(remote: Remote, name: str) -
     assert list(differences(normal(here), normal(there))) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", cases(["chat", "asks"], quick=[("asks",)]))
 async def test_a_stock_server_says_what_models_stream(remote: Remote, name: str) -> None:
     """What no model streamed it says in states alone."""

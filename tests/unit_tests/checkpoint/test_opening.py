@@ -157,7 +157,7 @@ async def test_what_was_opened_for_somebody_who_was_cancelled_is_closed(
     if when == "it has just opened":
         may_open.set()
         assert is_open.wait(20)
-        time.sleep(0.1)  # noqa: ASYNC251 - the loop is to learn of both at once
+        time.sleep(0.1)  # noqa: ASYNC251 - the loop must not run before `cancel`
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
