@@ -25,6 +25,7 @@ __all__ = [
 
 ASKED: Any = {"messages": [{"role": "user", "content": "Well?"}]}
 PLAN = "Ha ha ha: cut ✂ here ✂ and ✂ höre."
+MORE = "There is more to say than that."
 OK = "ok ok ok ✂"
 TEXT = "All of it was said."
 
@@ -84,10 +85,12 @@ def _resting(pause_s: float) -> Any:
 
 
 async def ask(_: MessagesState) -> dict[str, Any]:
-    """Wait for an answer, stream a text with it, and return a copy of it under another id."""
+    """Wait for an answer and stream two texts; later return a copy of one, and the other itself."""
     answer = interrupt("Go on?")
     streamed = await _model(f"Well, you have said {answer} to this.", 0.05).ainvoke(PLAN)
-    return {"messages": [AIMessage(str(streamed.text))]}
+    more = await _model(MORE, 0.05).ainvoke(PLAN)
+    await asyncio.sleep(0.2)
+    return {"messages": [AIMessage(str(streamed.text)), more]}
 
 
 def _asking() -> Any:

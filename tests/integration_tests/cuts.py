@@ -82,7 +82,7 @@ def served(folder: Path) -> DevServer:
     """A server of these graphs, which is not started yet; it runs several at once."""
     config = folder / "langgraph.json"
     config.write_text(json.dumps(manifest()))
-    return DevServer(config, cwd=folder, options=("--n-jobs-per-worker", "4"))
+    return DevServer(config, cwd=folder, options=("--n-jobs-per-worker", "32"))
 
 
 @dataclass(frozen=True)

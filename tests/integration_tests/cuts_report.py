@@ -66,16 +66,18 @@ client reports a gap.
 """
 
 RESUMES_HEAD = """
-The server is killed (SIGKILL) at a random moment during the resume of an interrupt, and starts
-again. `langgraph dev` may take the first run for running, and then repeats it: with the stored
-answer if the resume has written no checkpoint yet, else from its input. If the run is lost, the
-caller goes on from the last checkpoint, or answers again if the graph asks again. *Folds*: in the
-end the reader has the messages of the thread.
+The server is killed (SIGKILL) while threads are in the midst of resuming an interrupt, each at a
+random moment of that, and starts again. `langgraph dev` may take the first run for running, and
+then repeats it: with the stored answer if the resume has written no checkpoint yet, else from its
+input. If the run is lost, the caller goes on from the last checkpoint, or answers again if the
+graph asks again. *Folds*: in the end the reader has the messages of the thread.
 
-| reader | graph | kills | gap reported | interrupted | folds |
+| reader | graph | threads | gap reported | interrupted | folds |
 |---|---|---:|---:|---:|---:|
 """
-KILLS = 50
+KILLS = 10
+MOMENTS = 10
+"""How many threads of each reader are in the midst of a resume at each kill."""
 
 
 def main() -> None:
@@ -92,7 +94,8 @@ def main() -> None:
         text += RESUMES_HEAD
         for graph in ("asking", "asking_plain"):
             kills = [
-                runner.run(killed_amid_resume(server, graph, seed=seed)) for seed in range(KILLS)
+                runner.run(killed_amid_resume(server, graph, seed=seed, moments=MOMENTS))
+                for seed in range(KILLS)
             ]
             text += _shown(resume_rows(graph, kills))
     REPORT.write_text(text, encoding="utf-8")
@@ -115,12 +118,12 @@ def _cuts(server: DevServer, runner: asyncio.Runner) -> str:
     return text
 
 
-def resume_rows(graph: str, kills: Sequence[Sequence[Killed]]) -> str:
+def resume_rows(graph: str, kills: Sequence[Sequence[Sequence[Killed]]]) -> str:
     """The rows of one graph: for each kind of reader what came of all kills."""
     shown = "stock" if graph.endswith("_plain") else "`once`"
     rows = ""
     for reader, name in enumerate(READERS):
-        found = [each[reader] for each in kills]
+        found = [killed for each in kills for killed in each[reader]]
         counts = [len(found)]
         counts += [sum(getattr(k, fact) for k in found) for fact in ("gap", "interrupted", "folds")]
         rows += f"| {name} | {shown} | {' | '.join(map(str, counts))} |\n"

@@ -148,32 +148,52 @@ READERS: dict[str, type[Reader]] = {
 
 
 async def killed_amid_resume(
-    server: DevServer, graph: str, *, seed: int, early_s: float = 0.4
-) -> list[Killed]:
+    server: DevServer, graph: str, *, seed: int, moments: int = 1, early_s: float = 0.4
+) -> list[list[Killed]]:
     """Interrupt a graph, resume it, kill the server amid that, and start it again.
 
     Args:
         server: It runs; it was started after the last kill.
         graph: The graph, whose first run takes about a second.
-        seed: Chooses the moment of the kill.
+        seed: Chooses the moments of the resume at which it is killed.
+        moments: How many of them: each has threads of its own, which are resumed accordingly.
         early_s: How long before the server notes its runs the first run begins.
+
+    Returns:
+        For each kind of reader what came of each moment.
     """
-    after_s = random.Random(seed).uniform(0.05, 2.2)  # a moment, no secret
+    chosen = random.Random(seed)  # no secret
+    after_s = [chosen.uniform(0.05, 2.5) for _ in range(moments)]
     async with opened(server.url) as client:
-        readers = []
-        for kind in READERS.values():
-            thread_id = (await client.threads.create())["thread_id"]
-            await client.threads.update(thread_id, metadata={"graph_id": graph})
-            readers.append(kind(server, thread_id, graph))
+        readers = [
+            [await _reader(kind, server, client, graph) for _ in after_s]
+            for kind in READERS.values()
+        ]
         await _before_noting(server, early_s)
-        await asyncio.gather(*(reader.read(client, ASKED) for reader in readers))
+        await asyncio.gather(*(each.read(client, ASKED) for kind in readers for each in kind))
         started = asyncio.Event()
-        resumed = [asyncio.create_task(_resumed(client, each, started)) for each in readers]
-        await asyncio.sleep(after_s)
+        resumed = [
+            asyncio.gather(
+                *(
+                    _resumed(client, reader, started, max(after_s) - after)
+                    for reader, after in zip(kind, after_s, strict=True)
+                )
+            )
+            for kind in readers
+        ]
+        await asyncio.sleep(max(after_s))
         await asyncio.to_thread(server.kill)
         await asyncio.to_thread(server.start)
         started.set()
         return await asyncio.gather(*resumed)
+
+
+async def _reader(
+    kind: type[Reader], server: DevServer, client: LangGraphClient, graph: str
+) -> Reader:
+    thread_id = (await client.threads.create())["thread_id"]
+    await client.threads.update(thread_id, metadata={"graph_id": graph})
+    return kind(server, thread_id, graph)
 
 
 async def _before_noting(server: DevServer, early_s: float) -> None:
@@ -185,12 +205,15 @@ async def _before_noting(server: DevServer, early_s: float) -> None:
     await asyncio.sleep(NOTED_S - early_s)
 
 
-async def _resumed(client: LangGraphClient, reader: Reader, started: asyncio.Event) -> Killed:
-    """Resume, and go on as the guide says, until there is nothing to do.
+async def _resumed(
+    client: LangGraphClient, reader: Reader, started: asyncio.Event, wait_s: float
+) -> Killed:
+    """Resume after a while, and go on as the guide says, until there is nothing to do.
 
     What the thread has is asked for then: a server that noted the first run as running may run
     it once more on the thread that is done, when this reader has left.
     """
+    await asyncio.sleep(wait_s)
     given, interrupted = ANSWER, 0
     for _ in range(6):
         try:

@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import Any, Final
 from uuid import UUID
 
-from langgraph_once.remote.following.reconcile import State
+from langgraph_once.remote.following.reconcile import State, run_of
 
 __all__ = ["CHECKPOINTS_PER_PAGE", "RunHistory", "goes_on"]
 
@@ -61,7 +61,7 @@ class RunHistory:
         if not self._is_wider:
             return [*states]
         since = takewhile(lambda state: not self._is_before(state), states)
-        found = [state for state in since if self.is_of_run_or_older(_run_id(state))]
+        found = [state for state in since if self.is_of_run_or_older(run_of(state))]
         if not found:
             return [*states[:1]] if states and self._is_before(states[0]) else []
         base = (found[-1].get("parent_checkpoint") or {}).get("checkpoint_id")
@@ -89,14 +89,9 @@ class RunHistory:
     def _is_before(self, state: State) -> bool:
         """Whether a checkpoint was there before a run that goes on was made."""
         made = state.get("created_at")
-        if not isinstance(made, str) or _run_id(state) == self._run_id:
+        if not isinstance(made, str) or run_of(state) == self._run_id:
             return False
         return datetime.fromisoformat(made).timestamp() < self._begun_s
-
-
-def _run_id(state: State) -> str | None:
-    found: str | None = (state.get("metadata") or {}).get("run_id")
-    return found
 
 
 def _made_s(run_id: str | None) -> float:

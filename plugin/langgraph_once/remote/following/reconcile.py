@@ -6,9 +6,10 @@ to the deduplicator as if the stream had sent it; what of it is new is decided t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import Any, Final
 from zlib import crc32
 
@@ -22,7 +23,7 @@ from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
-__all__ = ["Delivered", "State", "failure", "lost_parts", "void_tasks"]
+__all__ = ["Delivered", "State", "failure", "lost_parts", "repeated_tasks", "run_of", "void_tasks"]
 
 INPUT_NODE: Final = "__start__"
 MESSAGES: Final = frozenset({"messages", "messages-tuple"})
@@ -78,6 +79,7 @@ def lost_parts(
     modes: AbstractSet[str],
     delivered: Delivered,
     *,
+    run_id: str | None = None,
     is_whole: bool = True,
 ) -> Iterator[Part]:
     """What the tasks of a run wrote, less what is known to be sent, and the last state.
@@ -86,11 +88,13 @@ def lost_parts(
         states: The checkpoints of the run as the server gives them, newest first.
         modes: The modes that the run streams.
         delivered: What it sent.
+        run_id: The run; None if not known.
         is_whole: The checkpoints reach back to where the run began.
     """
     if not states:
         return
-    for task in void_tasks(states, delivered.messages) if is_whole else ():
+    void = void_tasks(states, delivered.messages) if is_whole else ()
+    for task in chain(void, repeated_tasks(states, delivered.messages, run_id)):
         for message_id in delivered.messages[task]:
             yield _removal(message_id, {TASK_NS_KEY: task})
     if modes & MESSAGES:
@@ -134,6 +138,41 @@ def void_tasks(states: Sequence[State], senders: Iterable[str]) -> Iterator[str]
     yield from (task for task in senders if task not in known)
 
 
+def repeated_tasks(
+    states: Sequence[State], sent: Mapping[str, Collection[str]], run_id: str | None
+) -> Iterator[str]:
+    """The tasks that a run began, and that another run has done from their start.
+
+    A run that is killed amid a task has written nothing of it down. `RunHistory` says who then
+    goes on: an earlier run of the thread, whose task has the same id. What that returned has none
+    of the ids that were sent.
+
+    Args:
+        states: The checkpoints, newest first.
+        sent: For each task of the root graph the ids of the messages that the run sent.
+        run_id: The run; None if not known.
+    """
+    for after, state in pairwise(states):
+        if run_of(after) in (None, run_id) or not _is_next(after, state):
+            continue
+        for task in _tasks(state):
+            came = sent.get(_name(task), ())
+            ids = {message.id for message in _returned(state, task)} if came else set()
+            if ids and ids.isdisjoint(came):
+                yield _name(task)
+
+
+def _is_next(after: State, state: State) -> bool:
+    parent = after.get("parent_checkpoint") or {}
+    return bool(parent.get("checkpoint_id") == state["checkpoint"]["checkpoint_id"])
+
+
+def run_of(state: State) -> str | None:
+    """The run that wrote a checkpoint."""
+    found: str | None = _meta_of(state).get("run_id")
+    return found
+
+
 def _meta_of(state: State) -> Mapping[str, Any]:
     return state.get("metadata") or {}
 
@@ -142,12 +181,9 @@ def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
     """The messages that tasks wrote, each as its last writer wrote it, or gone if it is gone."""
     written: dict[str, Part] = {}
     for state in reversed(states):
-        before = {m.id: m for _, m in found_in_input(revive(state.get("values")))}
         for task in _tasks(state):
-            for message in found_in_update(revive(task["result"])).messages:
-                # A node may return the whole list that it was given.
-                if message.id and message != before.get(message.id):
-                    written[message.id] = Part((), "messages", message, _meta(state, task))
+            for message in _returned(state, task):
+                written[str(message.id)] = Part((), "messages", message, _meta(state, task))
     left = {m.id for m in _left(states[0])}
     for message_id, part in written.items():
         sent = delivered.messages.get(part.meta[TASK_NS_KEY])
@@ -159,6 +195,14 @@ def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
             yield part
         elif sent is not None:
             yield _removal(message_id, part.meta)
+
+
+def _returned(state: State, task: Mapping[str, Any]) -> Iterator[BaseMessage]:
+    """The messages of a task's result that it was not given; a node may return its whole list."""
+    before = {m.id: m for _, m in found_in_input(revive(state.get("values")))}
+    for message in found_in_update(revive(task["result"])).messages:
+        if message.id and message != before.get(message.id):
+            yield message
 
 
 def _removal(message_id: str, meta: Mapping[str, Any]) -> Part:

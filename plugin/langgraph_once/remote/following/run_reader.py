@@ -297,7 +297,7 @@ class RunReader:
             yield from self.suspect_loss("the server no longer knows the run")
         modes, is_whole = frozenset(self.modes or ALL_MODES), self.history.is_whole(states)
         states = self.history.of_run(states)
-        yield from lost_parts(states, modes, self._received, is_whole=is_whole)
+        yield from lost_parts(states, modes, self._received, run_id=self.run_id, is_whole=is_whole)
         if status == GONE and not self.history.is_complete(states):
             raise self.interrupted(
                 "the server no longer knows it, and it is not complete: rolled back, or lost"

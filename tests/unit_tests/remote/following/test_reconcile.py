@@ -13,6 +13,7 @@ from langgraph_once.remote.following.reconcile import (
     Delivered,
     failure,
     lost_parts,
+    repeated_tasks,
     void_tasks,
 )
 from langgraph_once.remote.wire.frames import FrameReader
@@ -189,6 +190,47 @@ class TestVoidTasks:
         left = state(1, [ASKED, FIRST], task("second"))
         said = ["first:first-1", "second:second-1"]
         assert [*void_tasks([again, left, *RUN[2:]], said)] == ["second:second-1"]
+
+
+class TestRepeatedTasks:
+    """A run is killed amid a task, and an earlier one of the thread does that task again."""
+
+    @staticmethod
+    def by(run_id: str | None) -> list[dict[str, Any]]:
+        """Checkpoints of which the newest is that of a run."""
+        newest, before, *older = RUN
+        parent = {"checkpoint_id": before["checkpoint"]["checkpoint_id"]}
+        metadata = {**newest["metadata"], "run_id": run_id}
+        return [{**newest, "metadata": metadata, "parent_checkpoint": parent}, before, *older]
+
+    def test_what_the_run_said_amid_such_a_task_is_taken_back(self) -> None:
+        sent = said_by("second:second-1", "streamed", "copy")
+        told = lost_parts(self.by("earlier"), MESSAGES, sent, run_id="killed")
+        assert [(part.data.type, part.data.id) for part in told] == [
+            ("remove", "streamed"),
+            ("remove", "copy"),
+            ("ai", "a"),
+            ("ai", "b"),
+        ]
+
+    def test_a_task_that_returned_what_was_sent_was_not_repeated(self) -> None:
+        sent = {"second:second-1": ["at its side", "b"]}
+        assert [*repeated_tasks(self.by("earlier"), sent, "killed")] == []
+
+    def test_a_task_of_which_nothing_was_sent_was_not_repeated(self) -> None:
+        assert [*repeated_tasks(self.by("earlier"), {}, "killed")] == []
+
+    def test_only_another_run_repeats(self) -> None:
+        sent = {"second:second-1": ["streamed"]}
+        assert [*repeated_tasks(self.by("earlier"), sent, "killed")] == [*sent]
+        assert [*repeated_tasks(self.by("killed"), sent, "killed")] == []
+        assert [*repeated_tasks(self.by(None), sent, "killed")] == []
+
+    def test_only_the_checkpoint_after_a_task_tells_who_did_it(self) -> None:
+        newest, *older = self.by("earlier")
+        fork = {**newest, "parent_checkpoint": {"checkpoint_id": "0"}}
+        sent = {"second:second-1": ["streamed"]}
+        assert [*repeated_tasks([fork, *older], sent, "killed")] == []
 
 
 def test_a_failure_is_told_by_the_task_that_failed() -> None:
