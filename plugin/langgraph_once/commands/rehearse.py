@@ -23,6 +23,7 @@ from langgraph_once.commands.project_settings import config_option, json_option,
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.platform.targets import load_file, load_name, load_object
+from langgraph_once.redaction import printable
 from langgraph_once.rehearse import CERTAINTIES, Certainty, Rehearsal, Report, Shape, shape_of
 from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 from langgraph_once.serde.trust.audit import proposed
@@ -160,9 +161,13 @@ def _shape(against: str, config: str) -> Shape:
 
 def _advice(report: Report, setting: list[str], graph_id: str | None) -> list[str]:
     told: list[str] = []
+    most = report.graphs.most_common(5)
+    known = ", ".join(f"{printable(name)} ({count})" for name, count in most)
     if graph_id is None and len(report.graphs) > 1:
-        known = ", ".join(f"{name} ({count})" for name, count in report.graphs.most_common(5))
         told += ["", f"Threads of several graphs: {known}. Choose by --graph-id."]
+    elif graph_id is not None and not report.threads:
+        others = f"those here are of {known}" if known else "none here names its graph"
+        told += ["", f"No thread is of the graph {graph_id!r}: {others}."]
     if report.aliases or setting:
         told += ["", "For `checkpointer.once.serde` of langgraph.json, if you trust these names:"]
         told += [f'"aliases": {json.dumps(report.aliases)}'] if report.aliases else []

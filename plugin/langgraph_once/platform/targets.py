@@ -66,6 +66,8 @@ def load_object(name: str, where: str) -> Any:
             pass, with their traceback.
     """
     module_name, _, path = name.partition(":")
+    if not (module_name and path):
+        raise ConfigError(where, f"must be written as module:name, got {name!r}")
     found: Any = load_module(module_name, where)
     for part in path.split("."):
         if not hasattr(found, part):

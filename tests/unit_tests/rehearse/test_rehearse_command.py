@@ -62,6 +62,19 @@ def test_a_graph_that_goes_on(folder: Path) -> None:
     assert (run.returncode, run.stdout.splitlines()[-1]) == (0, "Nothing found.")
 
 
+def test_a_graph_of_which_there_is_no_thread(folder: Path) -> None:
+    """A name that is misspelt must not pass for a graph that breaks nothing."""
+    run = once(folder, "--graph", "deployed:graph", "--graph-id", "agnet")
+    told = "No thread is of the graph 'agnet': none here names its graph."
+    assert (run.returncode, run.stdout.splitlines()[-1]) == (0, told)
+    config: Any = {"configurable": {"thread_id": "first"}, "metadata": {"graph_id": "agent"}}
+    with SqliteSaver.from_conn_string(str(folder / "served.sqlite")) as saver:
+        USUAL().compile(saver).invoke({"trail": ["private"]}, config)
+    served = {"ONCE_DATABASE_URL": "served.sqlite"}
+    run = once(folder, "--graph", "deployed:graph", "--graph-id", "agnet", **served)
+    assert run.stdout.splitlines()[-1].endswith("those here are of agent (1).")
+
+
 def test_for_machines_and_against_what_was_described(folder: Path) -> None:
     described = once(folder, "--graph", "deployed:graph", "--describe")
     assert (described.returncode, json.loads(described.stdout)["nodes"]["ask"]) == (0, ["send"])
@@ -108,6 +121,7 @@ def test_both_graphs_may_be_named_by_their_files(folder: Path) -> None:
         (["--graph", "nowhere:graph"], "--graph: there is no module 'nowhere'"),
         (["--graph", "./nowhere.py:graph"], "--graph: there is no file './nowhere.py'"),
         (["--graph", "./changed.py:grap"], "'changed.py' has no 'grap'; did you mean 'graph'?"),
+        (["--graph", "changed"], "--graph: must be written as module:name, got 'changed'"),
         (["--graph", "./changed.py"], "'./changed.py' names no graph of a file"),
         (["--graph", "broken:graph"], "broken:graph cannot be loaded: RuntimeError"),
         (["--graph", "changed:ask"], "cannot be loaded: TypeError"),
