@@ -32,6 +32,8 @@ from langgraph_once.history import (
 __all__ = ["inspect_command"]
 
 _LISTED: Final = 20
+_PIPED: Final = 1000
+"""Columns of what is no terminal."""
 
 
 @click.command("inspect", short_help="Show threads, and the checkpoints of one as a tree.")
@@ -84,7 +86,7 @@ def inspect_command(
         as_text: Any
         if thread is None:
             found = newest_threads(snapshot, saver, limit or _LISTED)
-            columns = shutil.get_terminal_size().columns
+            columns = shutil.get_terminal_size((_PIPED, 0)).columns
             as_dict, as_text = listing_as_dict, partial(listing_as_text, columns=columns)
         elif diff:
             found = _compared(saver, thread, diff, with_values=with_values)

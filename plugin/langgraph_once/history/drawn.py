@@ -29,6 +29,7 @@ __all__ = [
 _WIDE: Final = 100
 _NAME_CHARS: Final = 36
 _LEAST_ID: Final = 8
+_LEAST_GRAPH: Final = 4
 _WROTE_CHARS: Final = 18
 _VALUE_CHARS: Final = 2000
 _SIGNS: Final = {"added": "+", "removed": "-", "changed": "~"}
@@ -44,11 +45,10 @@ def listing_as_text(threads: Sequence[ListedThread], *, columns: int) -> str:
 
     Args:
         threads: The threads.
-        columns: How wide the terminal is; the time of day needs 100.
+        columns: How wide the terminal is; the time of day needs 100. Names of graphs are cut.
     """
     if not threads:
         return "There are no threads."
-    width = max([len("thread"), *(len(_name(each.thread_id)) for each in threads)])
     time = "%Y-%m-%d %H:%M" if columns >= _WIDE else "%Y-%m-%d"
     rows = [("thread", "last", "ckpts", "bytes", "status", "graph")]
     rows += [
@@ -58,13 +58,17 @@ def listing_as_text(threads: Sequence[ListedThread], *, columns: int) -> str:
             f"{each.checkpoints:,}",
             sized(each.bytes),
             each.status,
-            printable(each.graph, _NAME_CHARS),
+            _name(each.graph),
         )
         for each in threads
     ]
-    times = max(len(row[1]) for row in rows)
+    names, times, counts, sizes, states, _ = (
+        max(map(len, each)) for each in zip(*rows, strict=True)
+    )
+    left = columns - (names + times + counts + sizes + states + 5)
     return "\n".join(
-        f"{name:{width}} {last:{times}} {count:>5} {size:>8} {status:11} {graph}".rstrip()
+        f"{name:{names}} {last:{times}} {count:>{counts}} {size:>{sizes}} {status:{states}} "
+        f"{printable(graph, max(left, _LEAST_GRAPH))}".rstrip()
         for name, last, count, size, status, graph in rows
     )
 
@@ -137,7 +141,7 @@ def _head(tree: ThreadTree) -> str:
     size = sum(node.bytes for node in tree.nodes.values()) + tree.shared
     told = [
         f"thread {_name(tree.thread_id)}",
-        f"graph {printable(tree.graph, _NAME_CHARS)}" if tree.graph else "",
+        f"graph {_name(tree.graph)}" if tree.graph else "",
         tree.status,
         f"checkpoints {len(tree.nodes):,}",
         f"forks {tree.forks():,}" if tree.forks() else "",

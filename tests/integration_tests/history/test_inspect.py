@@ -233,7 +233,7 @@ def test_threads_are_listed_newest_first_with_how_they_stand(here: str, tmp_path
     with stock(here) as saver:
         line: Any = StateGraph(State).add_node("fails", fail).add_edge(START, "fails")
         for name in ("3f0a5c7e-0000-6000-8000-000000000000", "second"):
-            of_server = {"graph_id": "agent", "assistant_id": "an id"}
+            of_server = {"graph_id": "agent_of_a_long_name", "assistant_id": "an id"}
             named: Any = {**config(name), "metadata": of_server}
             graph(saver).invoke({"messages": [HumanMessage(FIRST)]}, named)
         graph(saver).invoke(Command(resume="yes"), config("second"))
@@ -246,7 +246,7 @@ def test_threads_are_listed_newest_first_with_how_they_stand(here: str, tmp_path
         ("stopped", "unfinished", ""),
         ("failed", "error", ""),
         ("second", "idle", ""),
-        ("3f0a5c7e-0000-6000-8000-000000000000", "interrupted", "agent"),
+        ("3f0a5c7e-0000-6000-8000-000000000000", "interrupted", "agent_of_a_long_name"),
     ]
     assert [each["checkpoints"] for each in found] == [2, 2, 9, 7]
     assert [each["last"] for each in found] == sorted(
@@ -256,10 +256,12 @@ def test_threads_are_listed_newest_first_with_how_they_stand(here: str, tmp_path
     run = inspect("--database", here, "--limit", "4", cwd=tmp_path)
     lines = run.stdout.splitlines()
     assert (len(lines), max(map(len, lines))) == (5, 80)
-    assert lines[-1].endswith(" interrupted agent")
+    assert re.search(r" interrupted age[a-z_]*…$", lines[-1])
     assert FIRST not in run.stdout
     wide = inspect("--database", here, "--limit", "2", cwd=tmp_path, COLUMNS="120")
     assert [len(line.split()) for line in wide.stdout.splitlines()] == [6, 7, 7]
+    piped = inspect("--database", here, cwd=tmp_path, COLUMNS="")
+    assert piped.stdout.splitlines()[-1].endswith(" agent_of_a_long_name")
 
 
 def test_only_the_newest_checkpoints_are_shown_if_asked(here: str, tmp_path: Path) -> None:
