@@ -317,6 +317,17 @@ def test_rows_that_no_saver_writes_stop_nothing(path: Path) -> None:
     assert found.unread
 
 
+@pytest.mark.filterwarnings("ignore:ShallowPostgresSaver is deprecated:DeprecationWarning")
+def test_tables_of_the_saver_without_history_are_told(database: str, tmp_path: Path) -> None:
+    shallow = importlib.import_module("langgraph.checkpoint.postgres.shallow")
+    with shallow.ShallowPostgresSaver.from_conn_string(database) as saver:
+        saver.setup()
+        asking().compile(checkpointer=saver).invoke({"messages": []}, config("thread"))
+    run = command("--database", url(database), cwd=tmp_path)
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
+    assert "ShallowPostgresSaver's, which are not read" in run.stderr
+
+
 def test_every_error_is_one_line(path: Path, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("this is no database, but a text of some length" * 100)
     sqlite3.connect(path).close()

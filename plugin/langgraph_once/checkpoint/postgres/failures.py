@@ -11,6 +11,10 @@ from langgraph_once.errors import StorageError
 __all__ = ["storage_error"]
 
 _INCOMPLETE: Final = "its tables are not all there; set up as a role that may make them"
+_OTHER_TABLES: Final = (
+    "its tables are old, or ShallowPostgresSaver's, which are not read: those keep no history; "
+    "set up as a role that may change them, or name another database"
+)
 _ADVICE: Final = (
     (
         psycopg_pool.PoolTimeout,
@@ -26,7 +30,7 @@ _ADVICE: Final = (
     (psycopg.errors.LockNotAvailable, "another session holds a lock; try again"),
     (psycopg.errors.DeadlockDetected, "two sessions waited for each other; try again"),
     (psycopg.errors.UndefinedTable, _INCOMPLETE),
-    (psycopg.errors.UndefinedColumn, _INCOMPLETE),
+    (psycopg.errors.UndefinedColumn, _OTHER_TABLES),
     (psycopg.errors.DataCorrupted, "it is damaged; restore a backup"),
     (psycopg.errors.IndexCorrupted, "an index is damaged; REINDEX the database"),
     (psycopg.DataError, "it has no form for this value; see the cause"),
