@@ -325,7 +325,7 @@ def test_tables_of_the_saver_without_history_are_told(database: str, tmp_path: P
         asking().compile(checkpointer=saver).invoke({"messages": []}, config("thread"))
     run = command("--database", url(database), cwd=tmp_path)
     assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
-    assert "ShallowPostgresSaver's, which are not read" in run.stderr
+    assert "ShallowPostgresSaver made its tables" in run.stderr
 
 
 def test_every_error_is_one_line(path: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from langgraph_once.checkpoint.database import NewerSchemaError
@@ -11,10 +12,9 @@ from langgraph_once.errors import StorageError
 __all__ = ["storage_error"]
 
 _INCOMPLETE: Final = "its tables are not all there; set up as a role that may make them"
-_OTHER_TABLES: Final = (
-    "its tables are old, or ShallowPostgresSaver's, which are not read: those keep no history; "
-    "set up as a role that may change them, or name another database"
-)
+_SHALLOW: Final = "ShallowPostgresSaver made its tables, which keep no history: they are not read"
+_SHALLOW_LACKS: Final = re.compile(r"\b(checkpoint_id|version)\b")
+"""Columns of LangGraph's other savers."""
 _ADVICE: Final = (
     (
         psycopg_pool.PoolTimeout,
@@ -30,7 +30,7 @@ _ADVICE: Final = (
     (psycopg.errors.LockNotAvailable, "another session holds a lock; try again"),
     (psycopg.errors.DeadlockDetected, "two sessions waited for each other; try again"),
     (psycopg.errors.UndefinedTable, _INCOMPLETE),
-    (psycopg.errors.UndefinedColumn, _OTHER_TABLES),
+    (psycopg.errors.UndefinedColumn, _INCOMPLETE),
     (psycopg.errors.DataCorrupted, "it is damaged; restore a backup"),
     (psycopg.errors.IndexCorrupted, "an index is damaged; REINDEX the database"),
     (psycopg.DataError, "it has no form for this value; see the cause"),
@@ -53,6 +53,8 @@ def storage_error(name: str, error: psycopg.Error | NewerSchemaError) -> Storage
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     if said is None:
         said = "it cannot take this" if _tells_values(error) else str(error).strip()
+    if isinstance(error, psycopg.errors.UndefinedColumn) and _SHALLOW_LACKS.search(said):
+        advice = _SHALLOW
     line = " ".join(said.split())
     return StorageError(f"cannot use the checkpoint database {name!r}: {line}; {advice}", path=name)
 
