@@ -118,12 +118,12 @@ def _cuts(server: DevServer, runner: asyncio.Runner) -> str:
     return text
 
 
-def resume_rows(graph: str, kills: Sequence[Sequence[Sequence[Killed]]]) -> str:
+def resume_rows(graph: str, kills: Sequence[Sequence[Killed]]) -> str:
     """The rows of one graph: for each kind of reader what came of all kills."""
     shown = "stock" if graph.endswith("_plain") else "`once`"
     rows = ""
     for reader, name in enumerate(READERS):
-        found = [killed for each in kills for killed in each[reader]]
+        found = [killed for each in kills for killed in each[reader :: len(READERS)]]
         counts = [len(found)]
         counts += [sum(getattr(k, fact) for k in found) for fact in ("gap", "interrupted", "folds")]
         rows += f"| {name} | {shown} | {' | '.join(map(str, counts))} |\n"

@@ -149,7 +149,7 @@ READERS: dict[str, type[Reader]] = {
 
 async def killed_amid_resume(
     server: DevServer, graph: str, *, seed: int, moments: int = 1, early_s: float = 0.4
-) -> list[list[Killed]]:
+) -> list[Killed]:
     """Interrupt a graph, resume it, kill the server amid that, and start it again.
 
     Args:
@@ -160,32 +160,27 @@ async def killed_amid_resume(
         early_s: How long before the server notes its runs the first run begins.
 
     Returns:
-        For each kind of reader what came of each moment.
+        What came of each reader: for each moment the kinds in their order.
     """
     chosen = random.Random(seed)  # no secret
     after_s = [chosen.uniform(0.05, 2.5) for _ in range(moments)]
     async with opened(server.url) as client:
         readers = [
-            [await _reader(kind, server, client, graph) for _ in after_s]
+            (await _reader(kind, server, client, graph), after)
+            for after in after_s
             for kind in READERS.values()
         ]
         await _before_noting(server, early_s)
-        await asyncio.gather(*(each.read(client, ASKED) for kind in readers for each in kind))
+        await asyncio.gather(*(each.read(client, ASKED) for each, _ in readers))
         started = asyncio.Event()
-        resumed = [
-            asyncio.gather(
-                *(
-                    _resumed(client, reader, started, max(after_s) - after)
-                    for reader, after in zip(kind, after_s, strict=True)
-                )
-            )
-            for kind in readers
-        ]
+        resumed = asyncio.gather(
+            *(_resumed(client, each, started, max(after_s) - after) for each, after in readers)
+        )
         await asyncio.sleep(max(after_s))
         await asyncio.to_thread(server.kill)
         await asyncio.to_thread(server.start)
         started.set()
-        return await asyncio.gather(*resumed)
+        return await resumed
 
 
 async def _reader(

@@ -78,9 +78,9 @@ async def test_what_a_server_has_forgotten_is_told_by_the_state(
     assert found.gap == ("messages-tuple" in case.modes)
 
 
-def differences(found: list[list[Killed]]) -> set[str]:
+def differences(found: list[Killed]) -> set[str]:
     """What readers have that their thread has not, or the other way round."""
-    return {killed.difference for kind in found for killed in kind} - {""}
+    return {killed.difference for killed in found} - {""}
 
 
 @pytest.mark.slow
