@@ -33,7 +33,7 @@ __all__ = ["inspect_command"]
 
 _LISTED: Final = 20
 _PIPED: Final = 1000
-"""Columns of what is no terminal."""
+"""How wide the list may be where it goes to no terminal: then names of graphs stay whole."""
 
 
 @click.command("inspect", short_help="Show threads, and the checkpoints of one as a tree.")

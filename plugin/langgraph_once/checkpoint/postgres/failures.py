@@ -14,7 +14,7 @@ __all__ = ["storage_error"]
 _INCOMPLETE: Final = "its tables are not all there; set up as a role that may make them"
 _SHALLOW: Final = "ShallowPostgresSaver made its tables, which keep no history: they are not read"
 _SHALLOW_LACKS: Final = re.compile(r"\b(checkpoint_id|version)\b")
-"""Columns of LangGraph's other savers."""
+"""Columns that the tables of `PostgresSaver` have, and those of `ShallowPostgresSaver` lack."""
 _ADVICE: Final = (
     (
         psycopg_pool.PoolTimeout,

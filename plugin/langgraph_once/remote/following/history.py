@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import Any, Final
 from uuid import UUID
 
-from langgraph_once.remote.following.reconcile import State, run_of
+from langgraph_once.remote.following.reconcile import State, parent_of, run_of
 
 __all__ = ["CHECKPOINTS_PER_PAGE", "RunHistory", "goes_on"]
 
@@ -64,7 +64,7 @@ class RunHistory:
         found = [state for state in since if self.is_of_run_or_older(run_of(state))]
         if not found:
             return [*states[:1]] if states and self._is_before(states[0]) else []
-        base = (found[-1].get("parent_checkpoint") or {}).get("checkpoint_id")
+        base = parent_of(found[-1])
         return found + [s for s in states if s["checkpoint"]["checkpoint_id"] == base][:1]
 
     def is_whole(self, states: Sequence[State]) -> bool:

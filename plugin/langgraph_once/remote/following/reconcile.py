@@ -6,6 +6,7 @@ to the deduplicator as if the stream had sent it; what of it is new is decided t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -23,7 +24,16 @@ from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
-__all__ = ["Delivered", "State", "failure", "lost_parts", "repeated_tasks", "run_of", "void_tasks"]
+__all__ = [
+    "Delivered",
+    "State",
+    "failure",
+    "lost_parts",
+    "parent_of",
+    "repeated_tasks",
+    "run_of",
+    "void_tasks",
+]
 
 INPUT_NODE: Final = "__start__"
 MESSAGES: Final = frozenset({"messages", "messages-tuple"})
@@ -153,18 +163,23 @@ def repeated_tasks(
         run_id: The run; None if not known.
     """
     for after, state in pairwise(states):
-        if run_of(after) in (None, run_id) or not _is_next(after, state):
+        if (
+            run_of(after) in (None, run_id)
+            or parent_of(after) != state["checkpoint"]["checkpoint_id"]
+        ):
             continue
-        for task in _tasks(state):
-            came = sent.get(_name(task), ())
-            ids = {message.id for message in _returned(state, task)} if came else set()
-            if ids and ids.isdisjoint(came):
-                yield _name(task)
+        returned: defaultdict[str, set[str | None]] = defaultdict(set)
+        for task, message in _returned(state):
+            returned[_name(task)].add(message.id)
+        for name, ids in returned.items():
+            if (came := sent.get(name)) and ids.isdisjoint(came):
+                yield name
 
 
-def _is_next(after: State, state: State) -> bool:
-    parent = after.get("parent_checkpoint") or {}
-    return bool(parent.get("checkpoint_id") == state["checkpoint"]["checkpoint_id"])
+def parent_of(state: State) -> str | None:
+    """The id of the checkpoint before one."""
+    found: str | None = (state.get("parent_checkpoint") or {}).get("checkpoint_id")
+    return found
 
 
 def run_of(state: State) -> str | None:
@@ -181,9 +196,8 @@ def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
     """The messages that tasks wrote, each as its last writer wrote it, or gone if it is gone."""
     written: dict[str, Part] = {}
     for state in reversed(states):
-        for task in _tasks(state):
-            for message in _returned(state, task):
-                written[str(message.id)] = Part((), "messages", message, _meta(state, task))
+        for task, message in _returned(state):
+            written[str(message.id)] = Part((), "messages", message, _meta(state, task))
     left = {m.id for m in _left(states[0])}
     for message_id, part in written.items():
         sent = delivered.messages.get(part.meta[TASK_NS_KEY])
@@ -197,12 +211,16 @@ def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
             yield _removal(message_id, part.meta)
 
 
-def _returned(state: State, task: Mapping[str, Any]) -> Iterator[BaseMessage]:
-    """The messages of a task's result that it was not given; a node may return its whole list."""
+def _returned(state: State) -> Iterator[tuple[Mapping[str, Any], BaseMessage]]:
+    """Each task with each message of its result that it was not given.
+
+    A node may return the whole list that it was given.
+    """
     before = {m.id: m for _, m in found_in_input(revive(state.get("values")))}
-    for message in found_in_update(revive(task["result"])).messages:
-        if message.id and message != before.get(message.id):
-            yield message
+    for task in _tasks(state):
+        for message in found_in_update(revive(task["result"])).messages:
+            if message.id and message != before.get(message.id):
+                yield task, message
 
 
 def _removal(message_id: str, meta: Mapping[str, Any]) -> Part:
