@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from typing import Any, Final
+from importlib import import_module
+from typing import Any, Final, cast
 
 from langgraph_once.extras import install_command
 
@@ -14,21 +15,8 @@ try:
 except ImportError:
     sys.exit(f"langgraph-once: the command needs an extra: {install_command('cli')}")
 
-from langgraph_once.commands.check import check_command
-from langgraph_once.commands.explain import explain_command
-from langgraph_once.commands.init import init_command
-from langgraph_once.commands.inspect import inspect_command
-from langgraph_once.commands.migrate import migrate_command
-from langgraph_once.commands.prune import prune_command
-from langgraph_once.commands.rehearse import rehearse_command
-from langgraph_once.commands.rotate import rotate_command
-from langgraph_once.commands.settings_reference import env_command, schema_command
-from langgraph_once.commands.store import store_command
-from langgraph_once.commands.streams import demo_command, watch_command
-from langgraph_once.commands.survey import survey_command
-from langgraph_once.commands.types import types_command
-from langgraph_once.commands.verify import verify_command
-from langgraph_once.errors import OnceError
+from langgraph_once import extensions
+from langgraph_once.errors import ConfigError, OnceError
 
 __all__ = ["main"]
 
@@ -37,8 +25,44 @@ _INTERRUPTED: Final = 130
 """The exit code that shells expect of Ctrl-C: 128 and the number of the signal."""
 
 
+_OURS: Final = {
+    "init": "init:init_command",
+    "check": "check:check_command",
+    "types": "types:types_command",
+    "migrate": "migrate:migrate_command",
+    "store": "store:store_command",
+    "demo": "streams:demo_command",
+    "schema": "settings_reference:schema_command",
+    "env": "settings_reference:env_command",
+}
+"""Each command by its name: a module of the room `commands`, and what it is called there."""
+
+
 class _Commands(click.Group):
-    """All commands; Ctrl-C ends each with one line."""
+    """All commands, each imported when it is asked for; Ctrl-C ends each with one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of our own commands, then those of extensions that can be imported."""
+        absent = extensions.absent("command")
+        return [*_OURS, *(name for name in extensions.names("command") if name not in absent)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None if there is none of this name.
+
+        Raises:
+            ConfigError: The command is of an extension that is not installed.
+        """
+        if (ours := _OURS.get(cmd_name)) is not None:
+            module, _, name = ours.partition(":")
+            command = getattr(import_module(f"langgraph_once.commands.{module}"), name)
+        elif cmd_name in extensions.names("command"):
+            try:
+                command = extensions.load("command", cmd_name)
+            except ImportError as error:
+                raise ConfigError(cmd_name, str(error)) from None
+        else:
+            return None
+        return cast("click.Command", command)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was named."""
@@ -60,27 +84,6 @@ def commands() -> None:
       langgraph-once init     wire the project in this folder
       langgraph-once check    find what would stop the server
     """
-
-
-for _command in (
-    init_command,
-    check_command,
-    types_command,
-    survey_command,
-    inspect_command,
-    migrate_command,
-    verify_command,
-    prune_command,
-    rehearse_command,
-    rotate_command,
-    store_command,
-    watch_command,
-    explain_command,
-    demo_command,
-    schema_command,
-    env_command,
-):
-    commands.add_command(_command)
 
 
 def main() -> None:

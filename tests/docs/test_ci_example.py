@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.commands.rehearse import rehearse_command
+from langgraph_once_ops.rehearse.command import rehearse_command
 from tests.docs.snippets import pages, snippets
 
 yaml: Any = importlib.import_module("yaml")

@@ -13,11 +13,11 @@ from langgraph_once.commands.opened_database import (
     Database,
     database_of,
     database_option,
-    progress_bar,
+    sized,
     tell_left,
+    telling,
 )
 from langgraph_once.commands.project_settings import config_option
-from langgraph_once.survey import sized
 
 __all__ = ["migrate_command"]
 
@@ -67,8 +67,8 @@ def migrate_command(
 def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: bool) -> Migration:
     _, config, serde = database
     way = leaving(serde) if is_leaving else entering(serde, store_once=config.stores_once)
-    with database.to_change(is_dry=dry_run) as saver, progress_bar() as progress:
-        done = migrate(saver, way, is_dry=dry_run, keeps_tables=keep_tables, progress=progress)
+    with database.to_change(is_dry=dry_run) as saver:
+        done = migrate(saver, way, is_dry=dry_run, keeps_tables=keep_tables, progress=telling())
     verb = "would be rewritten" if dry_run else "rewritten"
     click.echo(
         f"{done.threads:,} threads, {done.rows:,} rows {verb}: "
@@ -90,9 +90,8 @@ def _copy(database: Database, into: str) -> list[Trouble]:
     with (
         reader.to_change(is_dry=True) as source,
         database._replace(url=into).to_write() as target,
-        progress_bar() as progress,
     ):
-        done = transfer(source, target, progress=progress)
+        done = transfer(source, target, progress=telling())
     click.echo(
         f"{done.threads} threads copied, {done.checkpoints} checkpoints; "
         f"{done.skipped} threads were there"

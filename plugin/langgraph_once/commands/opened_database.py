@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 
 from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_read, sqlite_path
 from langgraph_once.checkpoint.moving.cells import Progress
@@ -24,11 +20,19 @@ from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types import types_of_code
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.survey import Snapshot, open_snapshot
 
-__all__ = ["Database", "database_of", "database_option", "is_there", "progress_bar", "tell_left"]
+__all__ = [
+    "Database",
+    "database_of",
+    "database_option",
+    "is_there",
+    "sized",
+    "tell_left",
+    "telling",
+]
 
 _EVERY_S = 2.0
+_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 
 database_option = click.option(
     "--database", metavar="URL", help="The database; that of the settings if left out."
@@ -66,10 +70,6 @@ class Database(NamedTuple):
             raise ConfigError(str(_file(self.url)), problem)
         return self.to_read() if is_dry else self.to_write(makes_tables=makes_tables)
 
-    def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Open it as it is at one moment."""
-        return open_snapshot(self.url, schema=self.config.schema or None)
-
 
 def database_of(config: str, database: str | None) -> Database:
     """Return the database of these settings, or the one that is named.
@@ -105,15 +105,8 @@ def tell_left(troubles: Iterable[Any]) -> None:
         click.echo(f"left as it is: {trouble}", err=True)
 
 
-@contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Yield what is told how many threads of how many are done; it shows them on stderr."""
-    if sys.stderr.isatty():
-        columns = (*Bar.get_default_columns()[:-1], MofNCompleteColumn())
-        with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-            task = bar.add_task("threads", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-        return
+def telling() -> Progress:
+    """Return what is told how many threads of how many are done; it says so on stderr at times."""
     last = time.monotonic()
 
     def say(done: int, total: int) -> None:
@@ -122,4 +115,12 @@ def progress_bar() -> Iterator[Progress]:
             last = time.monotonic()
             click.echo(f"threads: {done} of {total}", err=True)
 
-    yield say
+    return say
+
+
+def sized(size: float) -> str:
+    """Bytes as people read them."""
+    unit = 0
+    while size >= 1000 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.{1 if unit and size < 100 else 0}f} {_UNITS[unit]}"

@@ -32,6 +32,6 @@ def types_command(config: str, for_machines: bool, strictly: bool) -> None:
     if for_machines:
         click.echo(as_json(found))
     else:
-        click.echo(as_text(found, terminal=sys.stdout.isatty()), nl=False)
+        click.echo(as_text(found), nl=False)
     if strictly and found.attention:
         sys.exit(1)

@@ -15,12 +15,12 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from langgraph_once import extensions
 from langgraph_once.checkpoint import open_saver
 from langgraph_once.checkpoint.by_url import database_kind
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
-from langgraph_once.platform.retention_policy import retained
 from langgraph_once.platform.server_hooks import hand_on_delta_history
 from langgraph_once.platform.startup import serializer_for, user_mistakes_stop_the_server
 from langgraph_once.platform.state_types import types_in_graphs
@@ -47,10 +47,8 @@ async def saver() -> AsyncIterator[BaseCheckpointSaver[str]]:
                     serde=serializer.with_msgpack_allowlist(types),
                 )
             )
-            if (rules := settings.checkpoint.retention) is not None:
-                await stack.enter_async_context(
-                    retained(opened, settings.database, rules, schema=settings.checkpoint.schema)
-                )
+            for serving in await asyncio.to_thread(extensions.present, "serving"):
+                await stack.enter_async_context(serving(opened, settings))
             kind = database_kind(settings.database)
             logger.info("Threads are kept in %s, %s", kind, opened.name)
         telling = asyncio.create_task(_tell_of_stock_writer(opened, settings))

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
+from langgraph_once import extensions
 from langgraph_once.checkpoint import check_database
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, OnceError
@@ -21,6 +22,7 @@ from langgraph_once.settings import Settings, written_at
 from langgraph_once.store import check_index, check_place, default_database
 
 __all__ = [
+    "check_extensions",
     "check_settings",
     "check_store",
     "check_store_database",
@@ -84,14 +86,32 @@ def check_settings(settings: Settings, manifest: Manifest | None = None) -> None
         manifest: As `load_settings`.
 
     Raises:
-        ConfigError: As `serializer_for` and `check_store_database`.
+        ConfigError: As `serializer_for`, `check_extensions` and `check_store_database`.
         StorageError: A database cannot be opened or made.
     """
     serializer_for(settings)
+    check_extensions(settings)
     check_database(settings.database)
     manifest = manifest or Manifest.from_environment(os.environ)
     if manifest.has_our_store:
         check_store_database(settings, manifest)
+
+
+def check_extensions(settings: Settings) -> None:
+    """Find what the settings ask for that only an extension does, which is not installed.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    if settings.checkpoint.retention is not None and not extensions.present("serving"):
+        _lacks(written_at("checkpoint", "retention"), "serving")
+    if settings.http.page == "on" and not extensions.present("routes"):
+        _lacks(written_at("http", "page"), "routes")
+
+
+def _lacks(setting: str, socket: extensions.Socket) -> NoReturn:
+    why = {*extensions.absent(socket).values()} or {"there is no extension for it"}
+    raise ConfigError(setting, "; ".join(sorted(why)))
 
 
 def check_store_database(settings: Settings, manifest: Manifest) -> None:

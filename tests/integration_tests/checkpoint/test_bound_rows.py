@@ -11,7 +11,7 @@ import pytest
 from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.database import Program
 from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
-from langgraph_once.checkpoint.moving.verify import verify
+from langgraph_once_ops.verify.verify import verify
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.errors import EncryptionError, SerdeError

@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_postgres_saver, open_saver
 from langgraph_once.checkpoint.database import Program, Row, Statement
-from langgraph_once.checkpoint.moving.verify import repair, verify
+from langgraph_once_ops.verify.verify import repair, verify
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig

@@ -12,8 +12,8 @@ from langgraph.types import Command
 from pydantic import SecretStr
 
 from langgraph_once.checkpoint.by_url import is_postgres
-from langgraph_once.checkpoint.moving.key_use import key_use
-from langgraph_once.checkpoint.moving.verify import verify
+from langgraph_once_ops.rotate.key_use import key_use
+from langgraph_once_ops.verify.verify import verify
 from langgraph_once.serde.layers.encryption import NO_KEY
 from langgraph_once.stream import StreamAddress
 from tests.integration_tests.checkpoint.test_rotate import items, put_items

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from langgraph_once.checkpoint.moving.key_use import key_use
+from langgraph_once_ops.rotate.key_use import key_use
 from langgraph_once.checkpoint.moving.migrate import migrate, rotating
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.store import open_store

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.checkpoint.moving.verify import Verdict, verify
+from langgraph_once_ops.verify.verify import Verdict, verify
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.errors import SerdeError, StorageError
 from tests.unit_tests.checkpoint import whole_databases as whole

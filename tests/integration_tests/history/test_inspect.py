@@ -18,7 +18,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, RetryPolicy
 
 from langgraph_once import OnceSerializer
-from langgraph_once.survey import open_snapshot, survey
+from langgraph_once_ops.survey import open_snapshot, survey
 from tests.forked import run_once
 from tests.integration_tests.history.forked_threads import (
     FIRST,

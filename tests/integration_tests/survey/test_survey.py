@@ -22,8 +22,8 @@ from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.moving.migrate import entering, migrate
-from langgraph_once.survey import Survey, open_snapshot, report, survey
-from langgraph_once.survey.estimate import Estimate
+from langgraph_once_ops.survey import Survey, open_snapshot, report, survey
+from langgraph_once_ops.survey.estimate import Estimate
 from tests.forked import run_once
 from tests.integration_tests.survey.stock_threads import agent, asking, copy, fill, stock
 from tests.unit_tests.checkpoint.whole_databases import ask, once, only_select, url

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import RetentionConfig
-from langgraph_once.retention import prune
+from langgraph_once_ops.retention import prune
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.life_model import At, Known, Model, exact
 

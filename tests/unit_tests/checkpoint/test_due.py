@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langgraph.types import Send
 
-from langgraph_once.checkpoint.due import Due, due_in
+from langgraph_once_ops.due import Due, due_in
 
 
 def due(channel: str, value: Any, seen: dict[str, Any] | None = None, **more: Any) -> Due:

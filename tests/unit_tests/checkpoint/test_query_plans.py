@@ -10,12 +10,12 @@ import pytest
 from langgraph.types import Command
 
 from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
-from langgraph_once.checkpoint.moving.key_use import key_use
+from langgraph_once_ops.rotate.key_use import key_use
 from langgraph_once.checkpoint.moving.migrate import entering, migrate
-from langgraph_once.checkpoint.moving.verify import verify
+from langgraph_once_ops.verify.verify import verify
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import RetentionConfig
-from langgraph_once.retention import prune
+from langgraph_once_ops.retention import prune
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import StreamAddress
 from tests.integration_tests.survey.stock_threads import GRAPHS

@@ -13,7 +13,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from langgraph_once.rehearse import Shape, shape_of
+from langgraph_once_ops.rehearse import Shape, shape_of
 from tests.unit_tests.rehearse.changes import BREAKING, HARMLESS, Change
 from tests.unit_tests.rehearse.rehearsed import kinds, rehearsed
 

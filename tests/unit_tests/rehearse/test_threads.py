@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver
-from langgraph_once.rehearse import shape_of
+from langgraph_once_ops.rehearse import shape_of
 from tests.unit_tests.rehearse.changes import (
     USUAL,
     Delta,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from langgraph_once.rehearse import Report, Shape, shape_of
+from langgraph_once_ops.rehearse import Report, Shape, shape_of
 from tests.examples import examples
 from tests.unit_tests.rehearse.drawn import CHANGES, HARMLESS, plans
 from tests.unit_tests.rehearse.plans import DownError, Plan, World, build, modules

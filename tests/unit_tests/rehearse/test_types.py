@@ -12,7 +12,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from langgraph_once.rehearse import Report
+from langgraph_once_ops.rehearse import Report
 from tests.unit_tests.rehearse.rehearsed import kinds, rehearsed
 
 THREAD: Any = {"configurable": {"thread_id": "thread"}}

@@ -15,7 +15,7 @@ from langgraph.types import Command, Send, interrupt
 
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import RetentionConfig
-from langgraph_once.retention import Pruner
+from langgraph_once_ops.retention import Pruner
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import extend
 

@@ -23,9 +23,9 @@ from langgraph_once.checkpoint.postgres.at_once import LOCKS
 from langgraph_once.config import CheckpointConfig, RetentionConfig
 from langgraph_once.config_retention import ThreadStatus
 from langgraph_once.errors import ConfigError, StorageError
-from langgraph_once.retention import Pruned, Pruner, prune
+from langgraph_once_ops.retention import Pruned, Pruner, prune
 from langgraph_once.stream import StreamAddress
-from langgraph_once.survey import open_snapshot, survey
+from langgraph_once_ops.survey import open_snapshot, survey
 from tests.integration_tests.survey.stock_threads import fill
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_databases import ask, stock

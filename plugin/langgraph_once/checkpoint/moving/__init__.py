@@ -1,9 +1,7 @@
-"""All threads of a database go in; they come out elsewhere, in another form, or looked at.
+"""All threads of a database go in; they come out elsewhere, in another form.
 
 migrate.py   rewrites the rows of a database: for LangGraph's savers, or as the settings say now
 transfer.py  copies threads into another database
-verify.py    reads everything, and says what is wrong
-key_use.py   counts what needs which key
 cells.py     how they read rows, and what they tell of it
 processes.py threads looked at by several processes
 """

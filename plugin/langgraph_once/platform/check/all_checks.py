@@ -7,6 +7,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
+from langgraph_once import extensions
 from langgraph_once.checkpoint import check_database
 from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
 from langgraph_once.checkpoint.stock_writer import stock_wrote
@@ -18,7 +19,7 @@ from langgraph_once.platform.check.graph_checks import check_graphs
 from langgraph_once.platform.check.keys import check_image, unread_keys
 from langgraph_once.platform.check.setting_names import check_named_types
 from langgraph_once.platform.check.sockets import check_sockets
-from langgraph_once.platform.startup import check_store_database, serializer_for
+from langgraph_once.platform.startup import check_extensions, check_store_database, serializer_for
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import (
     Settings,
@@ -28,7 +29,7 @@ from langgraph_once.settings import (
     written_at,
 )
 
-__all__ = ["check_project", "missing_extras", "missing_server"]
+__all__ = ["absent_extensions", "check_project", "missing_extras", "missing_server"]
 
 
 def check_project(parsed: Mapping[str, Any]) -> list[CheckFinding]:
@@ -49,6 +50,7 @@ def check_project(parsed: Mapping[str, Any]) -> list[CheckFinding]:
     if are_settings_right:  # last: the types may be in files that graphs are named by
         found += _check_settings(load_settings(manifest), manifest)
     found += check_image(parsed)
+    found += absent_extensions()
     named = {each.where for each in found}
     found += (each for each in unread_keys(parsed) if each.where not in named)
     return list(dict.fromkeys(found))
@@ -72,6 +74,8 @@ def _check_settings(settings: Settings, manifest: Manifest) -> list[CheckFinding
     if not any(each.effect == "stops" for each in types):  # else it would be said again
         with findings_of(found, ""):
             serializer_for(settings)
+    with findings_of(found, ""):
+        check_extensions(settings)
     if not any(each.effect == "stops" for each in extras):
         with findings_of(found, ""):
             check_database(settings.database)
@@ -80,6 +84,15 @@ def _check_settings(settings: Settings, manifest: Manifest) -> list[CheckFinding
             with findings_of(found, ""):
                 check_store_database(settings, manifest)
     return found
+
+
+def absent_extensions() -> Iterator[CheckFinding]:
+    """Yield what extensions would add here, if they could be imported."""
+    commands, routes = extensions.absent("command"), extensions.absent("routes")
+    for reason in sorted({*commands.values(), *routes.values()}):
+        named = [f"`{name}`" for name in commands if commands[name] == reason]
+        named += [f"the {name}" for name in routes if routes[name] == reason]
+        yield finding("hint", "extensions", f"{', '.join(named)}: not installed: {reason}")
 
 
 def missing_server() -> Iterator[CheckFinding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Final
 
@@ -23,21 +22,15 @@ _WORDS: Final[dict[Word, str]] = {
     "line": "needs a line",
     "lost": "cannot be rebuilt",
 }
-_HEADERS: Final = ("type", "whose", "where", "standing")
 _MAX_CHARS: Final = 60
 
 
-def as_text(report: TypesReport, *, terminal: bool = False) -> str:
-    """Return the report for people: a table, and the setting to paste.
-
-    Args:
-        report: What was found.
-        terminal: Whether to draw the table for one, with `rich`.
-    """
+def as_text(report: TypesReport) -> str:
+    """Return the report for people: each type, and the setting to paste."""
     shown = [each for each in report.sorted() if each.word != "always"]
     hidden = len(report.findings) - len(shown)
     rows = [_row(each) for each in shown]
-    table = (_drawn(rows) if terminal else _plain(rows)) if rows else ""
+    table = _lines(rows)
     always = (
         f"{hidden} more are always allowed: of Python, LangChain and LangGraph" if hidden else ""
     )
@@ -108,27 +101,11 @@ def _where(each: TypeFinding) -> str:
     return "; ".join(places)
 
 
-def _plain(rows: list[tuple[str, str, str, str]]) -> str:
+def _lines(rows: list[tuple[str, str, str, str]]) -> str:
     lines = []
     for name, owner, where, standing in rows:
         lines += [f"{name} ({owner})", f"    {standing}", f"    in {where}"]
     return "\n".join(lines)
-
-
-def _drawn(rows: list[tuple[str, str, str, str]]) -> str:
-    try:
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-    except ImportError:  # of the extra `cli`, only click is needed
-        return _plain(rows)
-    table = Table(*_HEADERS)
-    for row in rows:
-        table.add_row(*(Text(cell, overflow="fold") for cell in row))
-    console = Console(file=io.StringIO(), force_terminal=True)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().rstrip()
 
 
 def _notes(report: TypesReport) -> list[str]:

@@ -1,0 +1,21 @@
+"""Operations: what somebody needs who runs a database of threads, or looks at its streams.
+
+| room | question |
+|---|---|
+| `survey/` | what is in a database, and what would it be without? |
+| `rehearse/` | which waiting threads would a changed graph break? |
+| `retention/` | which old threads and checkpoints go? |
+| `history/` | what happened in a thread? (`langgraph-once inspect`) |
+| `verify/` | is all sound that a database holds? |
+| `rotate/` | which key does each stored thing need, and how does it come under the newest? |
+| `due.py` | what does a checkpoint say is due? |
+
+`langgraph_once.extensions` finds its commands and routes by their entry points.
+"""
+
+from importlib.util import find_spec
+
+from langgraph_once.extras import install_command
+
+if find_spec("rich") is None:
+    raise ImportError(f"operations need an extra: {install_command('ops')}")

@@ -1,0 +1,21 @@
+"""A database and a new graph go in; a report of the threads comes out that the graph would break.
+
+Nothing is written, and no node runs.
+
+| file | question |
+|---|---|
+| `rehearsal.py` | what does each thread meet under the new graph? |
+| `flow.py` | what becomes of the tasks that are due? |
+| `ways.py` | which nodes lie ahead of a thread, and which do not any more? |
+| `state.py` | what becomes of the values? |
+| `upstream.py` | what would the new graph do next? |
+| `heads.py` | what is the newest checkpoint of a thread, and of its subgraphs under way? |
+| `shape.py` | what of a graph matters to a stored thread? |
+| `report.py` | what was found, how sure is it, and how is it told? |
+"""
+
+from langgraph_once_ops.rehearse.rehearsal import Rehearsal
+from langgraph_once_ops.rehearse.report import CERTAINTIES, Certainty, Finding, Report
+from langgraph_once_ops.rehearse.shape import Shape, shape_of
+
+__all__ = ["CERTAINTIES", "Certainty", "Finding", "Rehearsal", "Report", "Shape", "shape_of"]

@@ -1,0 +1,169 @@
+"""`langgraph-once rotate`: all that is encrypted, under the newest key; which keys may go."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from langgraph_once.checkpoint.database import EmptyDatabaseError
+from langgraph_once.checkpoint.moving.migrate import migrate, reading, rotating
+from langgraph_once.commands.opened_database import (
+    Database,
+    database_of,
+    database_option,
+    is_there,
+    tell_left,
+)
+from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
+from langgraph_once.errors import ConfigError
+from langgraph_once.platform.startup import store_database
+from langgraph_once.redaction import printable, shown
+from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY
+from langgraph_once.store import items_by_key, rewrite
+from langgraph_once_ops.progress import progress_bar
+from langgraph_once_ops.rotate.key_use import KeyUse, key_use
+from langgraph_once_ops.survey import open_snapshot
+
+__all__ = ["rotate_command"]
+
+_COLUMNS: Final = ("values", "metadata", "writes", "pieces", "streams", "store")
+_NAME_CHARS: Final = 24
+
+
+@click.command("rotate", short_help="Re-encrypt all with the newest key; say which keys may go.")
+@database_option
+@click.option("--dry-run", is_flag=True, help="Write nothing; count what needs which key.")
+@json_option
+@config_option
+def rotate_command(database: str | None, dry_run: bool, for_machines: bool, config: str) -> None:
+    """Re-encrypt all that is encrypted with the newest key, and say which old keys may go.
+
+    Threads and the store, while servers run, once they have the new key. It may be stopped and
+    started again. What is plain stays plain. The exit code is 1 if something cannot be read, or
+    still needs an old key afterwards.
+
+    \b
+    Examples:
+      langgraph-once rotate --dry-run
+      langgraph-once rotate --database postgresql://user@host/threads
+    """
+    opened = database_of(config, database)
+    keys = [*opened.serde.config.encryption_keys]
+    if not keys:
+        raise ConfigError("ONCE_SERDE__ENCRYPTION_KEYS", "there is no key to do this with")
+    settings, _ = load_if_there(config)
+    places = {"threads": opened.url, "store": database or store_database(settings)}
+    places = {what: url for what, url in places.items() if _has(what, url, opened)}
+    if not places:
+        raise ConfigError(opened.url, "there are neither threads nor a store; name a database")
+    troubles = [] if dry_run else _rotate(opened, places)
+    use = _counted(opened, places)
+    old = {key for key, _ in use} - {NO_KEY, keys[-1]}
+    if for_machines:
+        click.echo(json.dumps(_as_dict(use, keys), indent=2))
+    else:
+        click.echo("\n".join(_lines(use, keys, old)))
+    if troubles or (old if not dry_run else old - {*keys}):
+        sys.exit(1)
+
+
+def _has(what: str, url: str, opened: Database) -> bool:
+    """Whether a database has threads, or a store."""
+    if not is_there(url):
+        return False
+    try:
+        with open_snapshot(url, schema=opened.config.schema) as snapshot:
+            return snapshot.has_threads if what == "threads" else "store" in snapshot.names
+    except EmptyDatabaseError:
+        return False
+
+
+def _rotate(opened: Database, places: dict[str, str]) -> list[Any]:
+    """Rewrite what an older key sealed; return what could not be."""
+    _, config, serde = opened
+    troubles: list[Any] = []
+    if "threads" in places:
+        way = rotating(serde, store_once=config.stores_once)
+        with opened.to_write() as saver, progress_bar() as progress:
+            done = migrate(saver, way, progress=progress)
+        click.echo(f"{done.rows} rows of {done.threads} threads re-encrypted", err=True)
+        troubles += done.troubles
+    if "store" in places:
+        reader, schema = reading(serde), config.schema
+        items = rewrite(
+            places["store"], reading=reader, writing=reader, schema=schema, only_sealed=True
+        )
+        click.echo(f"{items.rows} items of the store re-encrypted", err=True)
+        troubles += items.troubles
+    tell_left(troubles)
+    return troubles
+
+
+def _counted(opened: Database, places: dict[str, str]) -> KeyUse:
+    use = KeyUse()
+    if "threads" in places:
+        with opened.to_read() as saver, progress_bar() as progress:
+            use = key_use(saver, progress=progress)
+    if "store" in places:
+        items = items_by_key(places["store"], schema=opened.config.schema)
+        use.update({(key, "store"): count for key, count in items.items()})
+    return use
+
+
+def _as_dict(use: KeyUse, keys: list[str]) -> dict[str, Any]:
+    rows = [
+        {
+            "key": shown(key),
+            "is_newest": key == keys[-1],
+            "is_configured": key in keys,
+            "may_go": not count and key != keys[-1],
+            **{name: use[key, name] for name in _COLUMNS},
+        }
+        for key, count in _totals(use, keys).items()
+    ]
+    plain = {name: use[NO_KEY, name] for name in _COLUMNS}
+    return {"keys": rows, "not_encrypted": plain}
+
+
+def _lines(use: KeyUse, keys: list[str], old: set[str]) -> Iterator[str]:
+    yield _row("key", _COLUMNS)
+    totals = _totals(use, keys)
+    for key in totals:
+        yield _row(_name(key), [f"{use[key, name]:,}" for name in _COLUMNS])
+    if any(use[NO_KEY, name] for name in _COLUMNS):
+        yield _row("(not encrypted)", [f"{use[NO_KEY, name]:,}" for name in _COLUMNS])
+    yield ""
+    for key, count in totals.items():
+        if key == keys[-1]:
+            yield f"{_name(key)} is the newest: it encrypts what is written."
+        elif key == DAMAGED:
+            yield f"Damaged: {count:,}. `langgraph-once verify` names them."
+        elif not count:
+            yield f"{_name(key)} may go: nothing here needs it. Backups may."
+        else:
+            known = "" if key in keys else ", and is not among the keys here"
+            yield f"{_name(key)} must stay: {count:,} need it{known}."
+    if old & {*keys}:
+        yield "Run `langgraph-once rotate` once all servers have the newest key."
+
+
+def _totals(use: KeyUse, keys: list[str]) -> Counter[str]:
+    """How many things need a key, the keys of the settings first."""
+    totals = Counter(dict.fromkeys(keys, 0))
+    for (key, _), count in use.items():
+        totals[key] += count
+    del totals[NO_KEY]
+    return totals
+
+
+def _row(name: str, cells: Any) -> str:
+    return f"{name:{_NAME_CHARS}}" + "".join(f" {cell:>8}" for cell in cells)
+
+
+def _name(key: str) -> str:
+    return "(damaged)" if key == DAMAGED else printable(shown(key), _NAME_CHARS)

@@ -1,0 +1,233 @@
+"""How much each thread takes, told without its values: databases know how long each is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from langgraph_once.checkpoint.checkpoint_ids import moment_of
+from langgraph_once.checkpoint.database import Statement
+from langgraph_once.checkpoint.pruning import CALL
+from langgraph_once_ops.retention import Table, tables_named
+from langgraph_once_ops.survey.snapshot import Snapshot
+
+__all__ = [
+    "Namespace",
+    "Sizes",
+    "ThreadSize",
+    "Week",
+    "disk_bytes",
+    "free_bytes",
+    "rights",
+    "sizes",
+    "tables_in",
+]
+
+_BUCKET_CHARS: Final = 6
+"""Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
+_REST_OF_ID: Final = "00-0000-6000"
+_RIGHTS: Final = ("INSERT", "UPDATE", "DELETE")
+
+
+@dataclass(slots=True)
+class Namespace:
+    """What a namespace of a thread takes.
+
+    Attributes:
+        newest: The id of its newest checkpoint; empty if it has none.
+    """
+
+    checkpoints: int = 0
+    bytes: int = 0
+    newest: str = ""
+
+
+@dataclass(slots=True)
+class ThreadSize:
+    """What a thread takes."""
+
+    rows: int = 0
+    bytes: int = 0
+    pieces: int = 0
+    """Bytes of ours that several values share."""
+    largest: int = 0
+    """Bytes of its largest row."""
+    newest: str = ""
+    """The greatest id in it."""
+    namespaces: dict[str, Namespace] = field(default_factory=dict)
+    weeks: Counter[str] = field(default_factory=Counter)
+    """Its checkpoints by the Monday on which the week began."""
+    dateless: int = 0
+    """Bytes of rows that name no checkpoint."""
+
+    def add(self, rows: int, size: int, largest: int, newest: str) -> None:
+        """Take rows of a table."""
+        self.rows += rows
+        self.bytes += size
+        self.largest = max(self.largest, largest)
+        self.newest = max(self.newest, newest)
+
+    @property
+    def checkpoints(self) -> int:
+        """How many it has, with those of subgraphs."""
+        return sum(each.checkpoints for each in self.namespaces.values())
+
+    def ended_calls(self) -> Iterator[Namespace]:
+        """Namespaces of subgraph calls that are over: a newer root checkpoint is there, or none.
+
+        Nothing reads them but who looks at the past of the subgraph. While a call waits for an
+        answer, its last checkpoint is newer than that of the root.
+        """
+        root = self.namespaces.get("", Namespace()).newest
+        for name, each in self.namespaces.items():
+            if CALL in name and (not root or each.newest < root):
+                yield each
+
+
+class Week(NamedTuple):
+    """What was stored in a week."""
+
+    checkpoints: int = 0
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class Sizes:
+    """What a database holds, all of it counted."""
+
+    threads: dict[str, ThreadSize] = field(default_factory=dict)
+    bytes: Counter[str] = field(default_factory=Counter)
+    """By table."""
+    rows: Counter[str] = field(default_factory=Counter)
+    """By table."""
+    weeks: dict[str, Week] = field(default_factory=dict)
+    """By the Monday on which each began; empty for ids that do not tell."""
+    unknown: int = 0
+    """Rows whose thread, namespace or checkpoint is no text."""
+    orphan_writes: tuple[int, int] = (0, 0)
+    """Writes on checkpoints that are not there: how many, and their bytes."""
+
+
+def tables_in(snapshot: Snapshot) -> list[Table]:
+    """The tables of threads that are there."""
+    return tables_named(snapshot.names, is_postgres=snapshot.is_postgres)
+
+
+def sizes(snapshot: Snapshot) -> Sizes:
+    """Count all rows of a database.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    found = Sizes()
+    if not snapshot.has_threads:
+        return found
+    for table in tables_in(snapshot):
+        _add(snapshot, table, found)
+    for thread in found.threads.values():
+        _spread(thread, found)
+    found.orphan_writes = _orphan_writes(snapshot)
+    return found
+
+
+def _add(snapshot: Snapshot, table: Table, found: Sizes) -> None:
+    # Summed up where the rows are: for each namespace and two hours one row comes here.
+    whole = "::bigint" if snapshot.is_postgres else ""
+    # SQLite reads rows in their order in the file: by the index, each would be sought. The limit
+    # keeps the two queries apart, or it would sort the values themselves.
+    scan = "" if snapshot.is_postgres else "NOT INDEXED LIMIT -1"
+    rows = snapshot.ask(
+        Statement(
+            f"SELECT thread_id, namespace, substr(newest, 1, {_BUCKET_CHARS}), count(*), "
+            f"sum(size){whole}, max(size), max(newest) FROM (SELECT thread_id, "
+            f"{table.namespace} AS namespace, {table.size} AS size, {table.newest} AS newest "
+            f"FROM {table.name} {scan}) sized GROUP BY 1, 2, 3"
+        )
+    )
+    for thread_id, name, bucket, count, size, largest, newest in rows:
+        found.bytes[table.name] += size
+        found.rows[table.name] += count
+        if not (isinstance(thread_id, str) and isinstance(name, str) and isinstance(newest, str)):
+            found.unknown += count  # SQLite takes anything for text
+            continue
+        thread = found.threads.setdefault(thread_id, ThreadSize())
+        thread.add(count, size, largest, newest)
+        if table.name == "once_pieces":
+            thread.pieces += size
+        else:
+            thread.namespaces.setdefault(name, Namespace()).bytes += size
+        if table.name == "checkpoints":
+            namespace = thread.namespaces[name]
+            namespace.checkpoints += count
+            namespace.newest = max(namespace.newest, newest)
+            thread.weeks[_monday(bucket)] += count
+        if bucket:
+            _add_week(found, _monday(bucket), 0, size)
+        else:
+            thread.dateless += size
+
+
+def _spread(thread: ThreadSize, found: Sizes) -> None:
+    """Take a thread's checkpoints by week, and what names none of them: that is of all of them."""
+    total = sum(thread.weeks.values())
+    for week, count in thread.weeks.items():
+        _add_week(found, week, count, thread.dateless * count // total)
+
+
+def _add_week(found: Sizes, monday: str, count: int, size: int) -> None:
+    before = found.weeks.get(monday, Week())
+    found.weeks[monday] = Week(before.checkpoints + count, before.bytes + size)
+
+
+def _orphan_writes(snapshot: Snapshot) -> tuple[int, int]:
+    table = tables_in(snapshot)[1]
+    whole = "::bigint" if snapshot.is_postgres else ""
+    ((count, size),) = snapshot.ask(
+        Statement(
+            f"SELECT count(*), COALESCE(sum({table.size}), 0){whole} FROM {table.name} w "
+            "WHERE NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = w.thread_id "
+            "AND c.checkpoint_ns = w.checkpoint_ns AND c.checkpoint_id = w.checkpoint_id)"
+        )
+    )
+    return count, size
+
+
+@lru_cache(maxsize=8192)
+def _monday(bucket: str) -> str:
+    made = moment_of(bucket + _REST_OF_ID)
+    if made is None:
+        return ""
+    year, week, _ = made.isocalendar()
+    return datetime.fromisocalendar(year, week, 1).replace(tzinfo=UTC).date().isoformat()
+
+
+def disk_bytes(snapshot: Snapshot) -> int:
+    """What the database takes on its disk, with indexes and room that is free inside."""
+    if not snapshot.is_postgres:
+        return _bytes_of_pages(snapshot, "page_count")
+    each = " + ".join(f"pg_total_relation_size('{name}')" for name in sorted(snapshot.names))
+    return int(snapshot.ask(Statement(f"SELECT {each}"))[0][0])
+
+
+def free_bytes(snapshot: Snapshot) -> int:
+    """What of that is free; PostgreSQL does not tell."""
+    return 0 if snapshot.is_postgres else _bytes_of_pages(snapshot, "freelist_count")
+
+
+def _bytes_of_pages(snapshot: Snapshot, counted: str) -> int:
+    ((pages,),) = snapshot.ask(Statement(f"PRAGMA {counted}"))
+    ((size,),) = snapshot.ask(Statement("PRAGMA page_size"))
+    return int(pages * size)
+
+
+def rights(snapshot: Snapshot) -> list[str]:
+    """What this role may do besides reading; of SQLite nothing is said."""
+    if not (snapshot.is_postgres and snapshot.has_threads):
+        return []
+    asked = ", ".join(f"has_table_privilege('checkpoints', '{right}')" for right in _RIGHTS)
+    (row,) = snapshot.ask(Statement(f"SELECT {asked}"))
+    return [right for right, may in zip(_RIGHTS, row, strict=True) if may]

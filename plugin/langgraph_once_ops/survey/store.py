@@ -1,0 +1,56 @@
+"""What long-term memory takes: its items by namespace, and what of them has expired."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from langgraph_once.checkpoint.database import Statement
+from langgraph_once_ops.survey.snapshot import Snapshot
+
+__all__ = ["StoreSize", "store_sizes"]
+
+_MOST_NAMES: Final = 50
+"""Of more first labels of namespaces, those are taken for ids of users, and not shown."""
+_MANY: Final = "(many namespaces)"
+_SQLITE: Final = (
+    "CASE instr(prefix, '.') WHEN 0 THEN prefix ELSE substr(prefix, 1, instr(prefix, '.') - 1) END",
+    "length(CAST(value AS BLOB))",
+    "datetime(expires_at) < datetime('now')",
+)
+_POSTGRES: Final = ("split_part(prefix, '.', 1)", "pg_column_size(value)", "expires_at < now()")
+
+
+class StoreSize(NamedTuple):
+    """What the items of a namespace take, and of those below it.
+
+    Attributes:
+        lasting: How many never expire.
+        expired: How many have, and are still there.
+    """
+
+    items: int = 0
+    bytes: int = 0
+    lasting: int = 0
+    expired: int = 0
+
+
+def store_sizes(snapshot: Snapshot) -> dict[str, StoreSize]:
+    """Items by the first label of their namespaces; none if there is no store in a database.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    if "store" not in snapshot.names:
+        return {}
+    label, size, is_expired = _POSTGRES if snapshot.is_postgres else _SQLITE
+    rows = snapshot.ask(
+        Statement(
+            f"SELECT {label}, count(*), CAST(sum({size}) AS bigint), "
+            "sum(CASE WHEN expires_at IS NULL THEN 1 ELSE 0 END), "
+            f"sum(CASE WHEN {is_expired} THEN 1 ELSE 0 END) FROM store GROUP BY 1 ORDER BY 3 DESC"
+        )
+    )
+    if len(rows) <= _MOST_NAMES:
+        return {str(name): StoreSize(*found) for name, *found in rows}
+    _, *columns = zip(*rows, strict=True)
+    return {_MANY: StoreSize(*map(sum, columns))}

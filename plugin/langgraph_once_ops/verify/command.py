@@ -1,0 +1,100 @@
+"""`langgraph-once verify`: all that a database holds, checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr
+from functools import partial
+from pathlib import Path
+
+import click
+
+from langgraph_once.checkpoint.moving.processes import by_processes
+from langgraph_once.commands.opened_database import (
+    Database,
+    database_of,
+    database_option,
+)
+from langgraph_once.commands.project_settings import config_option, json_option
+from langgraph_once_ops.progress import progress_bar
+from langgraph_once_ops.verify.verify import Spread, Verdict, Verifier, repair, verify
+
+__all__ = ["verify_command"]
+
+
+@click.command("verify", short_help="Check all that a database holds.")
+@database_option
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="How many processes; if left out, one for each core where it would take long.",
+)
+@json_option
+@click.option(
+    "--repair",
+    "repairs",
+    is_flag=True,
+    help="Then delete writes on checkpoints that are not there, and check again.",
+)
+@config_option
+def verify_command(
+    database: str | None, jobs: int | None, for_machines: bool, repairs: bool, config: str
+) -> None:
+    """Check all that a database holds; exit code 1 if something is damaged.
+
+    Nothing is written without --repair, and no value or key is printed; the server may be running.
+
+    \b
+    Examples:
+      langgraph-once verify
+      langgraph-once verify --database threads.sqlite --json
+      langgraph-once verify --repair
+    """
+    checked = database_of(config, database)
+    spread = partial(by_processes, elsewhere=partial(_elsewhere, config, database), jobs=jobs)
+    verdict = _checked(checked, spread)
+    if repairs and verdict.orphaned:
+        with checked.to_write() as saver:
+            repair(saver, verdict.orphaned)
+        verdict = _checked(checked, spread)
+    click.echo(_as_json(verdict) if for_machines else _as_text(verdict))
+    if verdict.troubles:
+        sys.exit(1)
+
+
+def _checked(database: Database, spread: Spread) -> Verdict:
+    with database.to_read() as saver, progress_bar() as progress:
+        return verify(saver, database.serde, spread=spread, progress=progress)
+
+
+@contextmanager
+def _elsewhere(config: str, database: str | None) -> Iterator[Callable[[str], Verdict]]:
+    """The check of a thread, in another process than that of the command."""
+    with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):
+        # What the user's graphs say at import was said before.
+        checked = database_of(config, database)
+    with checked.to_read() as saver:
+        yield Verifier(saver, checked.serde).thread
+
+
+def _as_text(verdict: Verdict) -> str:
+    summary = (
+        f"{verdict.threads} threads, {verdict.checkpoints} checkpoints, {verdict.cells} values, "
+        f"{verdict.pieces} pieces: "
+    )
+    count = len(verdict.troubles)
+    lines = [str(trouble) for trouble in verdict.troubles]
+    if verdict.orphaned:
+        lines.append("`--repair` deletes writes on checkpoints that are not there.")
+    return "\n".join([*lines, summary + (f"{count} findings" if count else "sound")])
+
+
+def _as_json(verdict: Verdict) -> str:
+    counts = {
+        name: getattr(verdict, name) for name in ("threads", "checkpoints", "cells", "pieces")
+    }
+    findings = [trouble._asdict() for trouble in verdict.troubles]
+    return json.dumps({**counts, "findings": findings}, indent=2)
