@@ -22,7 +22,7 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
 
-from tests.integration_tests.survey.stock_threads import play, stock
+from tests.stock_threads import play, stock
 
 __all__ = ["printed"]
 
@@ -41,7 +41,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
-from tests.integration_tests.survey.stock_threads import State, agent, text
+from tests.stock_threads import State, agent, text
 
 
 def approve(state):

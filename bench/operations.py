@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from bench.threads import postgres
-from tests.integration_tests.survey.stock_threads import copy, fill, stock
+from tests.stock_threads import copy, fill, stock
 
 __all__ = ["report"]
 
@@ -33,7 +33,7 @@ LONGEST: Final = int(os.environ.get("LONGEST", "40"))
 """The most turns of a thread."""
 
 _ROOT: Final = Path(__file__).parents[1]
-_GRAPH: Final = "tests.integration_tests.survey.stock_threads:asking"
+_GRAPH: Final = "tests.stock_threads:asking"
 _PRUNE: Final = ["prune", "--older-than", "365d", "--keep-last", "20", "--status", "idle", "--json"]
 _FIRST_KEY: Final = {"first": base64.b64encode(bytes(32)).decode()}
 _BOTH_KEYS: Final = {**_FIRST_KEY, "second": base64.b64encode(bytes(range(32))).decode()}

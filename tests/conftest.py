@@ -38,7 +38,7 @@ if (certificates := ssl.get_default_verify_paths().capath) is not None:
 DevServer.starts = staticmethod(fork_server)
 work_around_the_fault()
 
-WAITING = {"clients", "integration_tests", "page", "platform", "samples", "typing"}
+WAITING = {"clients", "integration_tests", "ops", "page", "platform", "samples", "typing"}
 """The folders of tests that wait: for servers, browsers, processes, type checkers."""
 
 COMPUTING = {"checkpoint", "serde"}

@@ -6,7 +6,7 @@ An entry point of the group `langgraph_once.extensions` is named for the socket 
 |---|---|
 | `command.NAME` | the `click.Command` of `langgraph-once NAME` |
 | `routes.NAME` | `(Settings) -> Iterable[Route]`, called when the server's app is made |
-| `serving.NAME` | `(OnceSaver, Settings) -> AbstractAsyncContextManager[None]`, entered around a server |
+| `serving.NAME` | `(OnceSaver, Settings) -> AbstractAsyncContextManager[None]`, around a server |
 
 The package of operations is one; nothing here knows its name. What cannot be imported is absent.
 """

@@ -1,4 +1,4 @@
-"""Operations: what somebody needs who runs a database of threads, or looks at its streams.
+"""Operations: what somebody needs who runs a database of threads.
 
 | room | question |
 |---|---|
@@ -8,6 +8,7 @@
 | `history/` | what happened in a thread? (`langgraph-once inspect`) |
 | `verify/` | is all sound that a database holds? |
 | `rotate/` | which key does each stored thing need, and how does it come under the newest? |
+| `page/` | what do a stock client and ours have of a run? (the page at `/once`) |
 | `due.py` | what does a checkpoint say is due? |
 
 `langgraph_once.extensions` finds its commands and routes by their entry points.

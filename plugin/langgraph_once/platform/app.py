@@ -10,7 +10,6 @@ value of a thread. It reads what follows `---` in a docstring as OpenAPI.
 from __future__ import annotations
 
 import importlib
-import logging
 import os
 from importlib.metadata import version
 from typing import Any, Final
@@ -26,13 +25,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from langgraph_once import extensions
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
 from langgraph_once.metrics import observe
 from langgraph_once.platform.access import is_known, is_local
 from langgraph_once.platform.database_health import DatabaseHealth
 from langgraph_once.platform.graph_health import graph_health
-from langgraph_once.platform.page_routes import page_routes
 from langgraph_once.platform.sse import SseCompression, SseDeduplication
 from langgraph_once.platform.startup import (
     check_settings,
@@ -48,8 +47,6 @@ from langgraph_once.settings import (
 )
 
 __all__ = ["app"]
-
-logger = logging.getLogger(__name__)
 
 VERSION: Final = version("langgraph-once")
 
@@ -184,10 +181,7 @@ with user_mistakes_stop_the_server():
             Route("/once/ready", ready),
             Route("/once/config", config),
             *metrics_routes(loaded),
-            *page_routes(loaded.http.page),
+            *(route for made in extensions.present("routes") for route in made(loaded)),
         ],
         middleware=stream_middleware(loaded),
     )
-    if loaded.http.page != "off" and (own_url := os.environ.get("LANGGRAPH_API_URL")):
-        # Where `langgraph dev` serves (langgraph-api 0.16.7); other servers do not say.
-        logger.info("A page that runs your graphs, and shows their streams: %s/once", own_url)

@@ -17,7 +17,6 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_postgres_saver, open_saver
 from langgraph_once.checkpoint.database import Program, Row, Statement
-from langgraph_once_ops.verify.verify import repair, verify
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
@@ -26,6 +25,7 @@ from langgraph_once.stream import StreamAddress
 from tests.forked import Forked
 from tests.integration_tests.checkpoint import writer
 from tests.integration_tests.checkpoint.writer import THREAD, lines_of
+from tests.operations import repair, verify
 from tests.postgres_server import own_server
 from tests.unit_tests.checkpoint import whole_databases
 from tests.unit_tests.checkpoint.lives import config, id_at, text

@@ -14,8 +14,8 @@ from langgraph.types import Command
 from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
 from langgraph_once.checkpoint.moving.transfer import transfer
-from langgraph_once_ops.verify.verify import verify
 from langgraph_once.errors import ConfigError
+from tests.operations import verify
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import build, on
 

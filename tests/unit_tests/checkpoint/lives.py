@@ -17,12 +17,10 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.config import RetentionConfig
-from langgraph_once_ops.retention import prune
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.life_model import At, Known, Model, exact
 
-__all__ = ["KEYS", "TABLES", "Lives"]
+__all__ = ["DELTA", "EPOCH", "KEYS", "TABLES", "Lives", "id_at", "often"]
 
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
 TABLES = (
@@ -298,36 +296,6 @@ class Lives(RuleBasedStateMachine):
             for at in least & set(histories):
                 assert self.model.history(at, DELTA) == histories[at]
         self.nothing_is_spare(thread)
-
-    @often(
-        2,
-        count=st.integers(1, 4),
-        age=st.sampled_from([None, 1, 4, 12]),
-        step=st.sampled_from([{}, {}, {"even": True}]),
-    )
-    def retain(self, _: st.DataObject, count: int, age: int | None, step: Any) -> None:
-        span = f"{age}s" if age else ""
-        rules = RetentionConfig(keep_last=count, older_than=span, metadata=step)
-        now = EPOCH + timedelta(seconds=self.second)
-        threads = {at.thread for at in self.model.listed(None, None)}
-        histories = {at: self.model.history(at, DELTA) for at in self.deltas(None)}
-        expected = prune(self.saver, rules, is_dry=True, now=now)
-        assert prune(self.saver, rules, now=now) == expected
-        left = {At(**self.at(found)) for found in self.saver.list(None)}
-        for thread in threads:
-            listed = self.model.listed(thread, None)
-            root = self.model.listed(thread, "")
-            known = self.model.checkpoints[root[0]].metadata if root else {}
-            if step and not step.items() <= known.items():
-                assert left >= {*listed}
-            elif age and listed[0].id < id_at(self.second - age, 0)[:18]:
-                assert left.isdisjoint(listed)
-                self.model.delete(thread)
-            else:
-                assert left >= self.model.kept(thread, count, None)
-        self.model.prune(set(self.model.listed(None, None)) - left)
-        for at in left & set(histories):
-            assert self.model.history(at, DELTA) == histories[at]
 
     # What must be true.
 

@@ -15,8 +15,8 @@ from langgraph.types import Command, Send, interrupt
 
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, Statement
-from langgraph_once_ops.verify.verify import repair, verify
 from langgraph_once.checkpoint.saver import OnceSaver
+from tests.operations import repair, verify
 from tests.unit_tests.checkpoint import whole_databases as whole
 
 ROOT: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}

@@ -3,6 +3,7 @@
 import importlib
 import re
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,11 @@ import pytest
 from langgraph.types import Command
 
 from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
-from langgraph_once_ops.rotate.key_use import key_use
 from langgraph_once.checkpoint.moving.migrate import entering, migrate
-from langgraph_once_ops.verify.verify import verify
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.config import RetentionConfig
-from langgraph_once_ops.retention import prune
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import StreamAddress
-from tests.integration_tests.survey.stock_threads import GRAPHS
+from tests.stock_threads import GRAPHS
 
 _EXPLAINED = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")
 _WHOLE = re.compile(r"SCAN (?!\d+ CONSTANT|CONSTANT|places|chain|json_each|pragma_|sqlite_)")
@@ -50,13 +47,8 @@ def live(saver: OnceSaver, kind: str) -> None:
 
 
 def operate(saver: OnceSaver) -> None:
-    """Do with all threads what an operator may do."""
+    """Do with all threads what one does who comes or leaves."""
     migrate(saver, entering(OnceSerializer()))
-    key_use(saver)
-    verify(saver, OnceSerializer())
-    rules = RetentionConfig(keep_last=2, status=("idle",), metadata={"source": "loop"})
-    prune(saver, rules, is_dry=True)
-    prune(saver, rules)
 
 
 def rows_read(conn: Any) -> dict[str, int]:
@@ -76,8 +68,8 @@ def add_others(conn: Any) -> None:
     conn.execute("ANALYZE")
 
 
-@pytest.mark.parametrize("kind", GRAPHS)
-def test_in_sqlite_a_thread_is_found_by_an_index(path: Path, kind: str) -> None:
+def asked_of_thread(path: Path, kind: str, operate: Callable[[OnceSaver], None]) -> list[str]:
+    """The statements that named a thread, of which none looked through others."""
     asked: dict[str, None] = {}
     conn = sqlite3.connect(path, check_same_thread=False)
     saver = OnceSqliteSaver(conn)
@@ -87,11 +79,16 @@ def test_in_sqlite_a_thread_is_found_by_an_index(path: Path, kind: str) -> None:
     operate(saver)
     conn.set_trace_callback(None)
     of_thread = [sql for sql in asked if f"'{kind}" in sql and sql.startswith(_EXPLAINED)]
-    assert len(of_thread) > 50
     for sql in of_thread:
         for *_, step in conn.execute(f"EXPLAIN QUERY PLAN {sql}"):
             assert not _WHOLE.match(step), sql
     saver.close()
+    return of_thread
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_in_sqlite_a_thread_is_found_by_an_index(path: Path, kind: str) -> None:
+    assert len(asked_of_thread(path, kind, operate)) > 50
 
 
 @pytest.mark.parametrize("kind", GRAPHS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import psycopg
@@ -16,6 +18,9 @@ from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from tests.unit_tests.checkpoint.lives import KEYS, TABLES, Lives
+
+if find_spec("langgraph_once_ops") is not None:
+    import_module("tests.ops.retention.retained")  # then lives are pruned by policies, too
 
 
 @pytest.fixture(autouse=True)

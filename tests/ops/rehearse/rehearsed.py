@@ -1,0 +1,43 @@
+"""A rehearsal of a whole database, in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from langgraph.pregel import Pregel
+
+from langgraph_once import OnceSerializer, SerdeConfig
+from langgraph_once.checkpoint.by_url import open_to_read
+from langgraph_once.checkpoint.moving.cells import Source
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.platform.state_types import graph_types
+from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
+from langgraph_once_ops.rehearse import Rehearsal, Report, Shape
+
+__all__ = ["kinds", "rehearsed"]
+
+
+def rehearsed(
+    database: Path | str,
+    graph: Pregel[Any, Any, Any, Any],
+    old: Shape | None = None,
+    *,
+    graph_id: str | None = None,
+) -> Report:
+    """What a graph would do to the threads of a database."""
+    types = graph_types(graph)
+    serde = OnceSerializer(SerdeConfig()).with_msgpack_allowlist(types)
+    type_status = TypeStatusChecker(serde.config, types)
+    with open_to_read(str(database), config=CheckpointConfig(), serde=serde) as saver:
+        rehearsal = Rehearsal(
+            saver, graph, old=old, type_status=type_status, types=types, graph_id=graph_id
+        )
+        for thread_id in Source(saver).thread_ids():
+            rehearsal.thread(thread_id)
+    return rehearsal.report
+
+
+def kinds(report: Report) -> set[str]:
+    """What was found."""
+    return {each.kind for each in report.sorted()}
