@@ -293,10 +293,6 @@ class HttpConfig:
     which exports them. Both need the extra `metrics`. The server's own `/metrics` stays as it is.
     docs/metrics.md lists them."""
 
-    sse_dedup: bool = False
-    """Remove repetitions from event streams, also of graphs that are not wrapped. The header
-    `X-Once: 1` or `0` of a request overrides this setting; any other value is ignored."""
-
 
 @config
 class RemoteConfig:

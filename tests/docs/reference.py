@@ -57,7 +57,6 @@ WHO: Final = {
     "ONCE_HTTP__PAGE": "who shows the page on a deployed server, or wants no page",
     "ONCE_HTTP__SSE_ENCODINGS": "whose proxy compresses, or whose streams hold secrets",
     "ONCE_HTTP__METRICS": "who has Prometheus or OpenTelemetry",
-    "ONCE_HTTP__SSE_DEDUP": "who cannot wrap a graph",
     "ONCE_STORE__PATH": "who wants the store elsewhere than beside the threads",
     "ONCE_STORE__ALLOW_VECTORS": "who encrypts, and searches by meaning all the same",
     "ONCE_MODEL": "who tries the samples with a real model",

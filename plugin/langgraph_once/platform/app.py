@@ -33,7 +33,7 @@ from langgraph_once.platform.access import is_known, is_local
 from langgraph_once.platform.database_health import DatabaseHealth
 from langgraph_once.platform.graph_health import graph_health
 from langgraph_once.platform.page_routes import page_routes
-from langgraph_once.platform.sse import SseCompression, SseDeduplication
+from langgraph_once.platform.sse import SseCompression
 from langgraph_once.platform.startup import (
     check_settings,
     store_database,
@@ -164,15 +164,6 @@ def _databases(settings: Settings) -> dict[str, str]:
     return found
 
 
-def stream_middleware(settings: Settings) -> list[Middleware]:
-    """What event streams go through on their way out, outermost first."""
-    http = settings.http
-    return [
-        Middleware(SseCompression, encodings=http.sse_encodings),
-        Middleware(SseDeduplication, by_default=http.sse_dedup, config=settings.dedup),
-    ]
-
-
 with user_mistakes_stop_the_server():
     # The server imports this before anything else of ours, and before it starts to start.
     loaded = load_settings()
@@ -186,7 +177,7 @@ with user_mistakes_stop_the_server():
             *metrics_routes(loaded),
             *page_routes(loaded.http.page),
         ],
-        middleware=stream_middleware(loaded),
+        middleware=[Middleware(SseCompression, encodings=loaded.http.sse_encodings)],
     )
     if loaded.http.page != "off" and (own_url := os.environ.get("LANGGRAPH_API_URL")):
         # Where `langgraph dev` serves (langgraph-api 0.16.7); other servers do not say.
