@@ -28,7 +28,6 @@ from starlette.routing import Route
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
-from langgraph_once.metrics import observe
 from langgraph_once.platform.access import is_known, is_local
 from langgraph_once.platform.database_health import DatabaseHealth
 from langgraph_once.platform.graph_health import graph_health
@@ -124,17 +123,14 @@ async def metrics(_: Request) -> Response:
 
 
 def metrics_routes(settings: Settings) -> list[Route]:
-    """The route of the metrics, if it is asked for. OpenTelemetry gets them, if that is.
+    """The route of the metrics, if it is asked for.
 
     Raises:
-        ConfigError: A package is not installed.
+        ConfigError: The extra `metrics` is not installed.
     """
-    asked = settings.http.metrics
+    if not settings.http.metrics:
+        return []
     try:
-        if "opentelemetry" in asked:
-            observe()
-        if "prometheus" not in asked:
-            return []
         importlib.import_module("langgraph_once.metrics.prometheus")
     except ImportError as error:
         raise ConfigError(written_at("http", "metrics"), str(error)) from None
