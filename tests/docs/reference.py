@@ -59,7 +59,6 @@ WHO: Final = {
     "ONCE_HTTP__METRICS": "who has Prometheus",
     "ONCE_STORE__PATH": "who wants the store elsewhere than beside the threads",
     "ONCE_STORE__ALLOW_VECTORS": "who encrypts, and searches by meaning all the same",
-    "ONCE_MODEL": "who tries the samples with a real model",
     "ONCE_DATABASE_URL": "who uses PostgreSQL",
     "LANGGRAPH_AES_KEY": "who had `EncryptedSerializer` before",
 }
