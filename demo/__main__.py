@@ -53,7 +53,7 @@ def read_all(folder: Path) -> Mapping[str, Readers]:
     """Read every sample with both clients, several at a time."""
     env = {
         "ONCE_CHECKPOINT__PATH": str(folder / "checkpoints.sqlite"),
-        "ONCE_MODEL": "scripted",
+        "SAMPLES_MODEL": "scripted",
     }
     options = ["--n-jobs-per-worker", "10"]
     with (

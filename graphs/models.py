@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -19,10 +20,10 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langgraph_once.errors import ConfigError
 
-__all__ = ["Script", "ScriptedChatModel", "chat_model"]
+__all__ = ["Script", "ScriptedChatModel", "chat_model", "model_name"]
 
 SCRIPTED = "scripted"
-MODEL_KEY = "ONCE_MODEL"
+MODEL_KEY = "SAMPLES_MODEL"
 MODEL_FORMS = f'"{SCRIPTED}", or "provider:model" such as "openai:gpt-4.1-mini"'
 
 ARGS_PIECE_CHARS = 8
@@ -31,6 +32,11 @@ LOST = "the connection to the model was lost; ask it again"
 
 Script = Callable[[Sequence[BaseMessage]], AIMessage]
 """What a scripted model answers to a conversation: text, tool calls, or both."""
+
+
+def model_name() -> str:
+    """The name of the samples' chat model, for `chat_model`: the variable `SAMPLES_MODEL`."""
+    return os.environ.get(MODEL_KEY, SCRIPTED)
 
 
 def chat_model(

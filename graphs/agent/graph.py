@@ -11,8 +11,7 @@ from langchain.agents.structured_output import ToolStrategy
 from graphs.agent import script
 from graphs.agent.state import Trip
 from graphs.agent.tools import find_trains, forecast
-from graphs.models import chat_model
-from langgraph_once.settings import load_settings
+from graphs.models import chat_model, model_name
 
 __all__ = ["graph"]
 
@@ -23,7 +22,7 @@ PROMPT = (
 )
 
 graph = create_agent(
-    chat_model(load_settings().model, script.travel, breaks_off=script.breaks_off),
+    chat_model(model_name(), script.travel, breaks_off=script.breaks_off),
     [find_trains, forecast],
     system_prompt=PROMPT,
     middleware=[

@@ -11,10 +11,9 @@ from langchain_core.messages import SystemMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph_sdk import get_client
 
-from graphs.models import Script, chat_model
+from graphs.models import Script, chat_model, model_name
 from graphs.relay import script
 from langgraph_once import OnceRemoteGraph
-from langgraph_once.settings import load_settings
 
 __all__ = ["graph"]
 
@@ -33,7 +32,7 @@ def close(state: MessagesState) -> dict[str, Any]:
 
 
 def _say(prompt: str, answers: Script, state: MessagesState) -> dict[str, Any]:
-    model = chat_model(load_settings().model, answers)
+    model = chat_model(model_name(), answers)
     return {"messages": [model.invoke([SystemMessage(prompt), *state["messages"]])]}
 
 

@@ -15,12 +15,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, RetryPolicy, Send, interrupt
 
-from graphs.models import Script, chat_model
+from graphs.models import Script, chat_model, model_name
 from graphs.research import script
 from graphs.research.bullets import join_bullets, split_bullets
 from graphs.research.state import Finding, ResearcherState, ResearchState
 from graphs.research.tools import find_pitfall, search_sources
-from langgraph_once.settings import load_settings
 
 __all__ = ["builder", "graph", "researcher"]
 
@@ -133,7 +132,7 @@ def _question(state: ResearchState) -> str:
 
 
 def _model(answers: Script) -> BaseChatModel:
-    return chat_model(load_settings().model, answers)
+    return chat_model(model_name(), answers)
 
 
 researcher = (

@@ -10,11 +10,10 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Overwrite
 
-from graphs.models import chat_model
+from graphs.models import chat_model, model_name
 from graphs.state import script
 from graphs.state.attic import things
 from graphs.state.state import AtticState
-from langgraph_once.settings import load_settings
 
 __all__ = ["graph"]
 
@@ -38,7 +37,7 @@ def tell(state: AtticState) -> dict[str, Any]:
     left = "the last step" if state["is_last"] else f"{state['remaining']} steps are left"
     note = "has a scratch value" if "scratch" in state else "has no scratch value"
     fact = f"There are {len(state['seen'])} things, this run {note}, and {left}."
-    model = chat_model(load_settings().model, script.tell)
+    model = chat_model(model_name(), script.tell)
     return {"messages": [model.invoke([SystemMessage(TELL), HumanMessage(fact)])]}
 
 

@@ -10,11 +10,10 @@ from langchain.agents import create_agent
 from langchain_core.tools import BaseTool
 from langgraph.graph import START, StateGraph
 
-from graphs.models import Script, chat_model
+from graphs.models import Script, chat_model, model_name
 from graphs.swarm import script
 from graphs.swarm.state import SwarmState
 from graphs.swarm.tools import book_flight, book_room, to_flights, to_hotels
-from langgraph_once.settings import load_settings
 
 __all__ = ["graph"]
 
@@ -31,7 +30,7 @@ def active_desk(state: SwarmState) -> str:
 
 def _desk(name: str, answers: Script, tools: list[BaseTool], task: str) -> Any:
     return create_agent(
-        chat_model(load_settings().model, answers),
+        chat_model(model_name(), answers),
         tools,
         system_prompt=PROMPT.format(desk=name, task=task),
         name=name,

@@ -12,11 +12,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import RetryPolicy, Send
 
-from graphs.models import chat_model
+from graphs.models import chat_model, model_name
 from graphs.tools import script
 from graphs.tools.state import ShopState
 from graphs.tools.tools import describe, prepare_offer
-from langgraph_once.settings import load_settings
 
 __all__ = ["graph"]
 
@@ -31,7 +30,7 @@ TOOLS = [describe, prepare_offer]
 
 def assist(state: ShopState) -> dict[str, object]:
     """Call tools, or answer with what they gave."""
-    model = chat_model(load_settings().model, script.assist).bind_tools(TOOLS)
+    model = chat_model(model_name(), script.assist).bind_tools(TOOLS)
     return {"messages": [model.invoke([SystemMessage(ASSIST), *state["messages"]])]}
 
 

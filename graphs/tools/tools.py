@@ -5,10 +5,9 @@ from langchain_core.tools import tool
 from langgraph.graph.ui import delete_ui_message, push_ui_message
 from langgraph.prebuilt import ToolRuntime
 
-from graphs.models import chat_model
+from graphs.models import chat_model, model_name
 from graphs.tools import script
 from graphs.tools.catalogue import PRICES_EUR, print_card
-from langgraph_once.settings import load_settings
 
 __all__ = ["describe", "prepare_offer"]
 
@@ -18,7 +17,7 @@ DESCRIBE = "You write one sentence for the card of an item in a furniture shop."
 @tool
 def describe(item: str, runtime: ToolRuntime) -> str:
     """Write the card of an item, and print it."""
-    model = chat_model(load_settings().model, script.describe)
+    model = chat_model(model_name(), script.describe)
     card = str(model.invoke([SystemMessage(DESCRIBE), HumanMessage(item)]).text)
     print_card(str(runtime.tool_call_id))
     return card

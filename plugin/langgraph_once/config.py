@@ -287,15 +287,10 @@ class HttpConfig:
     the package brotli. An empty list turns compression off, which is safer if cookies authenticate
     and streams hold secrets: sizes reveal something of both to a listener."""
 
-    metrics: tuple[Literal["prometheus", "opentelemetry"], ...] = ()
-    """Where the metrics of this package go: "prometheus" serves them at `GET /once/metrics`, to all
-    who reach the server; "opentelemetry" makes them instruments of the process's `MeterProvider`,
-    which exports them. Both need the extra `metrics`. The server's own `/metrics` stays as it is.
+    metrics: bool = False
+    """Serve the metrics of this package at `GET /once/metrics`, as Prometheus reads them, to all
+    who reach the server. Needs the extra `metrics`. The server's own `/metrics` stays as it is.
     docs/metrics.md lists them."""
-
-    sse_dedup: bool = False
-    """Remove repetitions from event streams, also of graphs that are not wrapped. The header
-    `X-Once: 1` or `0` of a request overrides this setting; any other value is ignored."""
 
 
 @config

@@ -131,13 +131,8 @@ def variables() -> Iterator[Variable]:
             name = f"{PREFIX}{section}__{key}".upper()
             default = "null" if defaults[key] is None else _text(defaults[key])
             yield Variable(section, name, default, meaning + allowed)
-    yield Variable("", f"{PREFIX}MODEL", _default("model"), _meaning("model"))
     yield Variable("", f"{PREFIX}DATABASE_URL", "", _meaning("database_url"))
     yield Variable("", "LANGGRAPH_AES_KEY", "", _meaning("upstream_aes_key"))
-
-
-def _default(field: str) -> str:
-    return _text(Settings.model_fields[field].default)
 
 
 def _meaning(field: str) -> str:

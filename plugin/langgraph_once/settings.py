@@ -11,10 +11,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, cast, get_origin, get_type_hints
+from typing import Any, cast, get_origin, get_type_hints
 
 from dotenv import dotenv_values
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
@@ -56,12 +56,6 @@ AUTH_TYPE = "LANGGRAPH_AUTH_TYPE"
 NO_AUTH = "noop"
 
 
-def _model_name(name: str) -> str:
-    if not re.fullmatch(r"scripted|[\w-]+:\S+", name):
-        raise ValueError(f"must be 'scripted' or 'provider:model' (openai:…), got {shown(name)!r}")
-    return name
-
-
 class Settings(BaseSettings):
     """Every setting in force."""
 
@@ -79,9 +73,6 @@ class Settings(BaseSettings):
     dedup: DedupConfig = DedupConfig()
     http: HttpConfig = HttpConfig()
     store: StoreConfig = StoreConfig()
-
-    model: Annotated[str, AfterValidator(_model_name)] = "scripted"
-    """Chat model of the sample graphs: "scripted" needs no key; else "openai:…", "anthropic:…"."""
 
     database_url: SecretStr | None = None
     """The database of threads, in place of ONCE_CHECKPOINT__PATH: "sqlite:///threads.sqlite" or

@@ -56,11 +56,9 @@ WHO: Final = {
     "ONCE_HTTP__EXPOSE_CONFIG": "who looks at a deployed server's settings, or wants nobody to",
     "ONCE_HTTP__PAGE": "who shows the page on a deployed server, or wants no page",
     "ONCE_HTTP__SSE_ENCODINGS": "whose proxy compresses, or whose streams hold secrets",
-    "ONCE_HTTP__METRICS": "who has Prometheus or OpenTelemetry",
-    "ONCE_HTTP__SSE_DEDUP": "who cannot wrap a graph",
+    "ONCE_HTTP__METRICS": "who has Prometheus",
     "ONCE_STORE__PATH": "who wants the store elsewhere than beside the threads",
     "ONCE_STORE__ALLOW_VECTORS": "who encrypts, and searches by meaning all the same",
-    "ONCE_MODEL": "who tries the samples with a real model",
     "ONCE_DATABASE_URL": "who uses PostgreSQL",
     "LANGGRAPH_AES_KEY": "who had `EncryptedSerializer` before",
 }
@@ -219,7 +217,7 @@ states of connections. No thread, node, graph, user or text is in any of them.
 
 ```
 pip install "langgraph-once[metrics]"
-ONCE_HTTP__METRICS='["prometheus"]'
+ONCE_HTTP__METRICS=true
 ```
 
 `GET /once/metrics` then answers in Prometheus's text format; otherwise there is no such route. It
@@ -233,23 +231,6 @@ scrape_configs:
 ```
 
 With `http.enable_custom_route_auth` the server authenticates who scrapes, too.
-
-## OpenTelemetry
-
-`ONCE_HTTP__METRICS='["opentelemetry"]'` makes the metrics instruments of the process's
-`MeterProvider`, under the same names without `_total`. Of a histogram it is the sum, a counter:
-OpenTelemetry has no histogram that is read when asked, and to record each time into one takes its
-SDK some 5 µs (2026-11-26). Without a server, do this once:
-
-```python
-from langgraph_once.metrics import observe
-
-observe()  # or observe(meter_provider)
-```
-
-It must be asked for, even where `opentelemetry-api` is installed: the server installs it, and a
-self-hosted one may send all metrics of the process to LangChain (langgraph-api 0.16.7,
-`self_hosted_metrics.py`).
 
 ## What it costs
 

@@ -29,7 +29,6 @@ ELSEWHERE = {
 Scene = Callable[[Path], dict[str, Any]]
 
 SCENES: dict[str, Scene] = {
-    "docs/metrics.md": lambda _: {},
     "docs/types.md": lambda _: {"__name__": __name__},
     "docs/retention.md": lambda folder: {"path": folder / "db.sqlite", "thread_ids": ["a"]},
 }

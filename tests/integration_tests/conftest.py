@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     env = {
         "ONCE_CHECKPOINT__PATH": str(folder / "data" / "checkpoints.sqlite"),
         "LANGGRAPH_AES_KEY": SECRET,
-        "ONCE_HTTP__METRICS": '["prometheus", "opentelemetry"]',
+        "ONCE_HTTP__METRICS": "true",
     }
     with DevServer(config, cwd=folder, env=env) as running:
         yield running

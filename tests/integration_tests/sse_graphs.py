@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from graphs.models import ScriptedChatModel
 from langgraph_once.platform.sse.encodings import ENCODERS
 
 STEPS = 8
-RESTED = "That was a rest."
 TEXT = "Ha ha ha: a text of words that is streamed slowly, so that a cut falls between ✂ and ✂."
 
 
@@ -45,21 +43,8 @@ async def slow(state: MessagesState) -> dict[str, Any]:
     return {"messages": [AIMessage(str(streamed.text))]}
 
 
-async def rest(state: MessagesState) -> dict[str, Any]:
-    """Be silent until the server sends a heartbeat, as it does every five seconds."""
-    await asyncio.sleep(5.5)
-    return {"messages": [AIMessage(RESTED)]}
-
-
 lockstep_graph = StateGraph(Lockstep).add_node("node", lockstep).add_edge(START, "node")
 slow_graph = StateGraph(MessagesState).add_node("node", slow).add_edge(START, "node")
-resting_graph = (
-    StateGraph(MessagesState)
-    .add_node("node", slow)
-    .add_node("rest", rest)
-    .add_edge(START, "node")
-    .add_edge("node", "rest")
-)
 
 
 GRAPHS = "tests.integration_tests.sse_graphs"
@@ -71,7 +56,6 @@ MANIFEST: dict[str, Any] = {
     "dependencies": ["."],
     "graphs": {
         "lockstep": f"{GRAPHS}:lockstep_graph",
-        "resting_plain": f"{GRAPHS}:resting_graph",
         "slow_plain": f"{GRAPHS}:slow_graph",
         "slow": {"path": f"{WRAPPED}:slow", "once": {"target": f"{GRAPHS}:slow_graph"}},
     },

@@ -30,7 +30,7 @@ def test_strangers_are_told_nothing_of_ours(tmp_path: Path, guards_routes: bool)
     config.write_text(json.dumps(manifest))
     with DevServer(config, cwd=tmp_path) as server, httpx.Client(base_url=server.url) as http:
         asked = {"assistant_id": "agent", "input": {}}
-        run = http.post("/runs/stream", json=asked, headers={"X-Once": "please"})
+        run = http.post("/runs/stream", json=asked)
         assert run.status_code == 401
         shown = [
             http.get("/once/config", headers=headers).status_code

@@ -14,15 +14,14 @@ from typing import Any
 import httpx
 import pytest
 from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from demo.dev_server import DevServer
-from langgraph_once.platform.sse.raw_frames import RawFrameReader
-from tests.integration_tests.sse_graphs import ASKED, ENCODINGS, RESTED, STEPS, TEXT, lockstep_input
+from tests.integration_tests.sse_graphs import ASKED, ENCODINGS, STEPS, TEXT, lockstep_input
 from tests.integration_tests.sse_proxy import CuttingProxy
 from tests.unit_tests.platform.test_sse_encodings import decoder
 
 EVERY_STEP = list(range(STEPS))
-MODES: Any = ["messages-tuple", "updates", "values"]
 
 
 def body(graph: str, input: Any, modes: Any = "custom") -> dict[str, Any]:
@@ -46,7 +45,7 @@ class TestNoEventIsDelayed:
         self, sse_server: DevServer, tmp_path: Path, encoding: str
     ) -> None:
         decode = bytes if encoding == "identity" else decoder(encoding)
-        steps, reader = [], RawFrameReader()
+        steps, lines, events = [], BytesLineDecoder(), SSEDecoder()
         with httpx.stream(
             "POST",
             f"{sse_server.url}/runs/stream",
@@ -57,9 +56,10 @@ class TestNoEventIsDelayed:
             assert response.headers.get("content-encoding", "identity") == encoding
             assert response.headers["vary"].endswith("Accept-Encoding")
             for piece in response.iter_raw():
-                for frame in reader.feed(decode(piece)):
-                    if frame.event == "custom":
-                        steps.append(frame.data["step"])
+                for line in lines.decode(decode(piece)):
+                    part = events.decode(bytes(line))
+                    if part is not None and part.event == "custom":
+                        steps.append(part.data["step"])
                         (tmp_path / str(steps[-1])).touch()
         assert steps == EVERY_STEP
 
@@ -199,62 +199,3 @@ class TestTransparency:
             )
             assert len(proxy.bodies) == len(cuts) + 1
         assert texts(parts) == [TEXT]
-
-
-class TestDeduplication:
-    def stream(self, url: str, header: str, **options: Any) -> list[tuple[str, Any, Any]]:
-        with get_sync_client(url=url, headers={"X-Once": header}) as client:
-            thread_id = client.threads.create()["thread_id"]
-            return list(
-                client.runs.stream(
-                    thread_id,
-                    "slow_plain",
-                    input=ASKED,
-                    stream_mode=MODES,
-                    stream_resumable=True,
-                    on_disconnect="continue",
-                    **options,
-                )
-            )
-
-    def test_a_graph_that_is_not_wrapped_delivers_its_text_once(
-        self, sse_server: DevServer
-    ) -> None:
-        plain, once = (self.stream(sse_server.url, header) for header in "01")
-        assert texts(plain) == [TEXT, TEXT]
-        assert texts(once) == [TEXT]
-        left_out = len(plain) - len(once)
-        assert left_out == 1
-        assert all(event for event, _, _ in once)  # no event without a name
-
-    def test_the_id_of_a_copy_comes_with_the_heartbeat_and_resumes_after_it(
-        self, sse_server: DevServer
-    ) -> None:
-        with get_sync_client(url=sse_server.url) as client:
-            thread_id = client.threads.create()["thread_id"]
-            asked = body("resting_plain", ASKED, "messages-tuple")
-            with httpx.stream(
-                "POST",
-                f"{sse_server.url}/threads/{thread_id}/runs/stream",
-                json={**asked, "stream_resumable": True, "on_disconnect": "continue"},
-                headers={"X-Once": "1"},
-                timeout=30,
-            ) as response:
-                frames = list(RawFrameReader().feed(response.read()))
-            *_, last_token, heartbeat, rested = frames
-            assert (heartbeat.event, last_token.data[0]["type"]) == ("", "AIMessageChunk")
-            assert last_token.id != heartbeat.id != rested.id
-            resumed = client.runs.join_stream(
-                thread_id, rested.data[1]["run_id"], last_event_id=heartbeat.id
-            )
-            assert texts(resumed) == [RESTED]  # and not the copy, which was left out
-
-    def test_a_cut_loses_nothing(self, sse_server: DevServer) -> None:
-        """What the connection before delivered is not known, so the copy may come again."""
-        with CuttingProxy(sse_server.port, cuts=[900, 600], away_s=2) as proxy:
-            parts = self.stream(proxy.url, "1")
-            assert len(proxy.bodies) == 3
-        assert set(texts(parts)) == {TEXT}
-
-    def test_another_header_is_passed_over(self, sse_server: DevServer) -> None:
-        assert texts(self.stream(sse_server.url, "yes")) == [TEXT, TEXT]

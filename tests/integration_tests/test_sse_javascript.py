@@ -12,7 +12,7 @@ import pytest
 
 from demo.dev_server import DevServer
 from tests.integration_tests.npm import NEEDS_NPM, check_lock, installed
-from tests.integration_tests.sse_graphs import ASKED, RESTED, STEPS, TEXT, lockstep_input
+from tests.integration_tests.sse_graphs import ASKED, STEPS, TEXT, lockstep_input
 from tests.integration_tests.sse_proxy import CuttingProxy
 
 SOURCES = Path(__file__).parents[1] / "javascript"
@@ -28,7 +28,7 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> Stream:
     folder = installed(SOURCES, tmp_path_factory.mktemp("javascript"))
 
     def run(url: str, graph: str, **asked: Any) -> dict[str, Any]:
-        options = {"url": url, "graph": graph, "input": ASKED, "headers": {}, **asked}
+        options = {"url": url, "graph": graph, "input": ASKED, **asked}
         done = subprocess.run(
             ["node", "stream.mjs", json.dumps(options)],
             cwd=folder,
@@ -62,25 +62,3 @@ def test_through_cuts_each_text_comes_once(sse_server: DevServer, stream: Stream
     assert told["said"][-1] == TEXT
     assert told["resumedFrom"] == 2
     assert told["encodings"] == ["gzip"] * 3
-
-
-def test_a_plain_graph_delivers_its_text_once_where_that_is_asked_for(
-    sse_server: DevServer, stream: Stream
-) -> None:
-    plain = stream(sse_server.url, "slow_plain")
-    once = stream(sse_server.url, "slow_plain", headers={"X-Once": "1"})
-    assert plain["texts"] == [TEXT, TEXT]
-    assert once["texts"] == [TEXT]
-    assert once["nameless"] == plain["nameless"] == 0  # what is left out leaves nothing behind
-
-
-@pytest.mark.slow
-def test_an_id_that_comes_with_a_heartbeat_shows_nothing_that_a_heartbeat_does_not(
-    sse_server: DevServer, stream: Stream
-) -> None:
-    """This SDK shows each heartbeat after an id as an event without a name (2.0.0)."""
-    plain = stream(sse_server.url, "resting_plain")
-    once = stream(sse_server.url, "resting_plain", headers={"X-Once": "1"})
-    assert plain["texts"] == [TEXT, TEXT, RESTED]
-    assert once["texts"] == [TEXT, RESTED]
-    assert once["nameless"] == plain["nameless"] == 1

@@ -1,6 +1,6 @@
 // Streams one run with the stock SDK, and prints as JSON what a user of it gets.
 //
-// argv[2]: {url, graph, input, headers, folder}; with a folder, each event of the mode `custom`
+// argv[2]: {url, graph, input, folder}; with a folder, each event of the mode `custom`
 // is answered by a file there, without which the graph does not go on.
 
 import { writeFileSync } from "node:fs";
@@ -24,13 +24,11 @@ async function watchedFetch(url, init) {
 const client = new Client({
   apiUrl: asked.url,
   apiKey: null,
-  defaultHeaders: asked.headers,
   callerOptions: { fetch: watchedFetch, maxRetries: 0 },
 });
 
 const texts = {};
 const steps = [];
-let nameless = 0;
 let state = null;
 
 const { thread_id: threadId } = await client.threads.create();
@@ -50,8 +48,6 @@ for await (const { event, data } of run) {
     writeFileSync(join(asked.folder, String(data.step)), "");
   } else if (event === "values") {
     state = data;
-  } else if (!event) {
-    nameless += 1;
   }
 }
 
@@ -59,7 +55,6 @@ const told = {
   texts: Object.values(texts),
   said: state.messages.map(({ content }) => content),
   steps,
-  nameless,
   encodings,
   resumedFrom: resumedFrom.length,
 };

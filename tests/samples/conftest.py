@@ -33,7 +33,7 @@ def server(folder: Path, database: Path) -> Iterator[DevServer]:
     manifest["graphs"]["relay_stock"] = "tests.samples.stock_relay:graph"
     config = folder / MANIFEST.name
     config.write_text(json.dumps({**manifest, "env": {}}))
-    env = {"ONCE_CHECKPOINT__PATH": str(database), "ONCE_MODEL": "scripted"}
+    env = {"ONCE_CHECKPOINT__PATH": str(database), "SAMPLES_MODEL": "scripted"}
     with DevServer(config, cwd=folder, env=env, options=AS_MAKE_DEV) as running:
         yield running
 

@@ -69,10 +69,10 @@ def test_the_picture_shows_every_node(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["agent", "research", "swarm", "tools", "state", "relay"])
-def test_each_sample_asks_for_the_model_of_the_setting(
+def test_each_sample_asks_for_the_model_that_the_variable_names(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     module = importlib.import_module(f"graphs.{name}.graph")
-    monkeypatch.setenv("ONCE_MODEL", "no-such-model")
-    with pytest.raises(ConfigError, match="ONCE_MODEL: must be"):
+    monkeypatch.setenv("SAMPLES_MODEL", "no-such-model")
+    with pytest.raises(ConfigError, match="SAMPLES_MODEL: must be"):
         importlib.reload(module).graph.invoke({"messages": [("user", "Hello?")]})

@@ -71,7 +71,7 @@ class Found(NamedTuple):
 def check(folder: Path, **manifest: Any) -> Found:
     (folder / "app.py").write_text(APP_PY)
     (folder / "langgraph.json").write_text(json.dumps({"dependencies": ["."], **manifest}))
-    run = run_once("check", "--json", cwd=folder, ONCE_MODEL="scripted")
+    run = run_once("check", "--json", cwd=folder)
     assert "Traceback" not in run.stderr
     said = json.loads(run.stdout)
     assert said["ok"] is (run.returncode == 0)

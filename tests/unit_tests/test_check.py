@@ -261,7 +261,7 @@ def test_check_says_that_no_graph_is_wrapped(tmp_path: Path) -> None:
     ):
         manifest = {"dependencies": ["."], "graphs": graphs}
         (tmp_path / "langgraph.json").write_text(json.dumps(manifest))
-        run = run_once("check", cwd=tmp_path, ONCE_MODEL="scripted")
+        run = run_once("check", cwd=tmp_path)
         assert f"langgraph.json: {words}\n" in run.stdout, run.stderr
 
 

@@ -112,13 +112,12 @@ def test_a_wrong_encryption_key_is_one_line_without_the_key(project: Path) -> No
     assert "too-short" not in run.stderr
 
 
-def test_an_unknown_key_and_model(project: Path) -> None:
-    assert_one_line(once("check", cwd=project, ONCE_MODLE="scripted"), "ONCE_MODLE", "'model'")
-    assert_one_line(once("check", cwd=project, ONCE_MODEL="gpt"), "ONCE_MODEL", "provider:model")
+def test_an_unknown_key(project: Path) -> None:
+    assert_one_line(once("check", cwd=project, ONCE_STROE="{}"), "ONCE_STROE", "'store'")
 
 
 def test_a_provider_that_is_not_installed_stops_the_sample() -> None:
-    assert_one_line(once("check", ONCE_MODEL="nosuch:model"), "ONCE_MODEL", "nosuch:model")
+    assert_one_line(once("check", SAMPLES_MODEL="nosuch:model"), "SAMPLES_MODEL", "nosuch:model")
 
 
 def test_a_wrong_variable_in_the_env_file(project: Path) -> None:

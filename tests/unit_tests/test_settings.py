@@ -27,7 +27,6 @@ def graph(**once: Any) -> Manifest:
 def test_defaults_need_no_file_and_no_variable() -> None:
     settings = load_settings(Manifest(), {})
     assert settings.serde == SerdeConfig()
-    assert settings.model == "scripted"
 
 
 def test_the_environment_wins_over_langgraph_json_key_by_key() -> None:
@@ -54,8 +53,7 @@ def test_the_environment_wins_for_every_graph() -> None:
         ({"ONCE_SERDE__COMPRESSION": "gzip"}, "ONCE_SERDE__COMPRESSION", "'zstd' or 'none'"),
         ({"ONCE_SERDE__COMPRESION": "none"}, "ONCE_SERDE__COMPRESION", "mean 'compression'"),
         ({"ONCE_SERD__COMPRESSION": "none"}, "ONCE_SERD__COMPRESSION", "mean 'serde'"),
-        ({"ONCE_MODLE": "scripted"}, "ONCE_MODLE", "mean 'model'"),
-        ({"ONCE_MODEL": "gpt"}, "ONCE_MODEL", "'provider:model'"),
+        ({"ONCE_STROE": "{}"}, "ONCE_STROE", "mean 'store'"),
         ({"ONCE_SERDE__ALLOWED_TYPES": "a:B"}, "ONCE_SERDE__ALLOWED_TYPES", "as JSON"),
         (
             {"ONCE_SERDE__ENCRYPTION_KEYS": '{"2026": "first", "2026": "second"}'},

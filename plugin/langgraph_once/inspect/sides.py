@@ -29,8 +29,8 @@ __all__ = ["SideRequest", "all_followed", "followed", "together"]
 T = TypeVar("T")
 
 PLAIN: Final[Any] = {READER_KEY: PLAIN_READER}
-STOCK_HEADERS: Final = {"Accept-Encoding": "identity", "X-Once": "0"}
-"""LangGraph's server compresses no event stream; ours is told to leave this one alone."""
+STOCK_HEADERS: Final = {"Accept-Encoding": "identity"}
+"""LangGraph's server compresses no event stream; ours is told not to, either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

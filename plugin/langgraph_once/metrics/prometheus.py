@@ -30,12 +30,12 @@ CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 class _Ours(Collector):
     def collect(self) -> Iterator[Family]:
         for metric in METRICS:
-            if metric.durations is not None:
-                yield _histogram(metric, metric.durations)
+            if isinstance(metric.source, Durations):
+                yield _histogram(metric, metric.source)
                 continue
             family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
             found = family(metric.name, metric.meaning, labels=metric.labels)
-            for labels, number in metric.read():
+            for labels, number in metric.source():
                 found.add_metric(labels, number)
             yield found
 

@@ -20,19 +20,17 @@ class Metric(NamedTuple):
 
     Attributes:
         name: Without the suffix `_total` that Prometheus gives to counters.
-        unit: As OpenTelemetry writes it (UCUM).
-        read: Gives the number now; of a histogram, the sum.
+        unit: In the notation of UCUM.
+        source: Gives the numbers now; of a histogram, its durations.
         labels: Their names.
-        durations: What a histogram is of.
     """
 
     name: str
     unit: str
     meaning: str
-    read: Callable[[], Samples]
+    source: Callable[[], Samples] | Durations
     labels: tuple[str, ...] = ()
     kind: Literal["counter", "gauge", "histogram"] = "counter"
-    durations: Durations | None = None
 
     @property
     def prometheus_name(self) -> str:
@@ -53,19 +51,14 @@ def _of_fields(name: str, counts: Any) -> Iterator[Metric]:
     """The metrics that the fields of a dataclass are."""
     for each in fields(counts):
         if each.metadata:
-            metric = Metric(
+            found = getattr(counts, each.name)
+            is_histogram = isinstance(found, Durations)
+            yield Metric(
                 f"langgraph_once_{name}_{each.name}",
-                read=partial(_field, counts, each.name),
+                source=found if is_histogram else _number(partial(getattr, counts, each.name)),
+                kind="histogram" if is_histogram else "counter",
                 **each.metadata,
             )
-            durations = getattr(counts, each.name)
-            is_histogram = isinstance(durations, Durations)
-            yield metric._replace(kind="histogram", durations=durations) if is_histogram else metric
-
-
-def _field(counts: Any, name: str) -> Samples:
-    found = getattr(counts, name)
-    return [((), found.total_s if isinstance(found, Durations) else found)]
 
 
 def _of_pools(name: str, statistic: str, unit: str, meaning: str, **more: Any) -> Metric:

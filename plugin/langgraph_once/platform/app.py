@@ -28,11 +28,10 @@ from starlette.routing import Route
 from langgraph_once import extensions
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
-from langgraph_once.metrics import observe
 from langgraph_once.platform.access import is_known, is_local
 from langgraph_once.platform.database_health import DatabaseHealth
 from langgraph_once.platform.graph_health import graph_health
-from langgraph_once.platform.sse import SseCompression, SseDeduplication
+from langgraph_once.platform.sse import SseCompression
 from langgraph_once.platform.startup import (
     check_settings,
     store_database,
@@ -121,17 +120,14 @@ async def metrics(_: Request) -> Response:
 
 
 def metrics_routes(settings: Settings) -> list[Route]:
-    """The route of the metrics, if it is asked for. OpenTelemetry gets them, if that is.
+    """The route of the metrics, if it is asked for.
 
     Raises:
-        ConfigError: A package is not installed.
+        ConfigError: The extra `metrics` is not installed.
     """
-    asked = settings.http.metrics
+    if not settings.http.metrics:
+        return []
     try:
-        if "opentelemetry" in asked:
-            observe()
-        if "prometheus" not in asked:
-            return []
         importlib.import_module("langgraph_once.metrics.prometheus")
     except ImportError as error:
         raise ConfigError(written_at("http", "metrics"), str(error)) from None
@@ -161,15 +157,6 @@ def _databases(settings: Settings) -> dict[str, str]:
     return found
 
 
-def stream_middleware(settings: Settings) -> list[Middleware]:
-    """What event streams go through on their way out, outermost first."""
-    http = settings.http
-    return [
-        Middleware(SseCompression, encodings=http.sse_encodings),
-        Middleware(SseDeduplication, by_default=http.sse_dedup, config=settings.dedup),
-    ]
-
-
 with user_mistakes_stop_the_server():
     # The server imports this before anything else of ours, and before it starts to start.
     loaded = load_settings()
@@ -183,5 +170,5 @@ with user_mistakes_stop_the_server():
             *metrics_routes(loaded),
             *(route for made in extensions.present("routes") for route in made(loaded)),
         ],
-        middleware=stream_middleware(loaded),
+        middleware=[Middleware(SseCompression, encodings=loaded.http.sse_encodings)],
     )

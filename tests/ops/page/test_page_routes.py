@@ -11,8 +11,6 @@ from starlette.authentication import SimpleUser
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from langgraph_once.config import HttpConfig
-from langgraph_once.settings import Settings
 from langgraph_once_ops.page import page_routes
 from langgraph_once_ops.page.watched import own_url, passed_on
 

@@ -149,7 +149,7 @@ def test_a_name_of_another_form_is_refused_with_the_allowed_ones(name: str) -> N
     with pytest.raises(ConfigError) as caught:
         chat_model(name, speak)
     assert str(caught.value) == (
-        'ONCE_MODEL: must be "scripted", or "provider:model" such as "openai:gpt-4.1-mini", '
+        'SAMPLES_MODEL: must be "scripted", or "provider:model" such as "openai:gpt-4.1-mini", '
         f"got {name!r}"
     )
 
@@ -169,7 +169,7 @@ def test_missing_packages_are_named(
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
     with pytest.raises(ConfigError) as caught:
         chat_model(name, speak)
-    assert caught.value.key == "ONCE_MODEL"
+    assert caught.value.key == "SAMPLES_MODEL"
     assert f"pip install langchain {package}`" in caught.value.problem
     assert len(str(caught.value).splitlines()) == 1
 
@@ -211,7 +211,7 @@ def test_a_refusal_is_one_line_without_the_input(
     with pytest.raises(ConfigError) as caught:
         chat_model("opnai:gpt-4.1-mini", speak)
     assert str(caught.value) == (
-        "ONCE_MODEL: 'opnai:gpt-4.1-mini' was refused (Unsupported provider='opnai'.); must be "
+        "SAMPLES_MODEL: 'opnai:gpt-4.1-mini' was refused (Unsupported provider='opnai'.); must be "
         '"scripted", or "provider:model" such as "openai:gpt-4.1-mini", with the provider\'s key '
         "in the environment"
     )

@@ -30,7 +30,7 @@ Chunks = list[tuple[tuple[str, ...], str, Any]]
 
 @pytest.fixture(autouse=True)
 def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ONCE_MODEL", raising=False)
+    monkeypatch.delenv("SAMPLES_MODEL", raising=False)
 
 
 @pytest.fixture
@@ -253,8 +253,8 @@ def test_a_plan_without_a_list_and_one_that_is_too_long(
 def test_the_model_is_chosen_when_a_node_needs_it(
     app: Graph, thread: RunnableConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ONCE_MODEL", "no such model")
-    with pytest.raises(ConfigError, match="ONCE_MODEL: must be"):
+    monkeypatch.setenv("SAMPLES_MODEL", "no such model")
+    with pytest.raises(ConfigError, match="SAMPLES_MODEL: must be"):
         app.invoke(ask(), thread)
 
 

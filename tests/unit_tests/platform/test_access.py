@@ -35,7 +35,7 @@ def asked(
     [
         {},
         {"accept": "*/*", "user-agent": "curl/8", "cookie": "a=b", "authorization": "Bearer x"},
-        {"x-api-key": "k", "x-once": "1", "x-requested-with": "XMLHttpRequest"},
+        {"x-api-key": "k", "x-requested-with": "XMLHttpRequest"},
         {"origin": OWN, "referer": f"{OWN}/once", "sec-fetch-site": "same-origin"},
         {"sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-ch-ua": "x", "dnt": "1"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},

@@ -13,14 +13,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from tests.integration_tests.served import HELLO
-from tests.unit_tests.platform.test_sse_deduplication import FRAMES, texts
+from tests.unit_tests.platform.test_sse_encodings import EVENTS
 
 Serve = Callable[..., TestClient]
 
 
 async def stream(_: Request) -> Response:
-    return Response(b"".join(FRAMES), media_type="text/event-stream")
+    return Response(b"".join(EVENTS), media_type="text/event-stream")
 
 
 @pytest.fixture
@@ -39,39 +38,17 @@ def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Serve:
     return made
 
 
-def test_compression_is_on_and_deduplication_off_by_default(serve: Serve) -> None:
+def test_event_streams_are_compressed_by_default(serve: Serve) -> None:
     answer = serve().get("/runs/stream", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
-    assert answer.content == b"".join(FRAMES)
+    assert answer.content == b"".join(EVENTS)
 
 
-def test_the_environment_turns_the_one_off_and_the_other_on(serve: Serve) -> None:
-    client = serve(ONCE_HTTP__SSE_ENCODINGS="[]", ONCE_HTTP__SSE_DEDUP="true")
+def test_the_environment_turns_compression_off(serve: Serve) -> None:
+    client = serve(ONCE_HTTP__SSE_ENCODINGS="[]")
     answer = client.get("/runs/stream", headers={"Accept-Encoding": "gzip"})
     assert "content-encoding" not in answer.headers
-    assert list(texts([answer.content]).values()) == [HELLO]
-
-
-def test_a_request_may_ask_for_what_is_off(serve: Serve) -> None:
-    headers = {"Accept-Encoding": "gzip", "X-Once": "1"}
-    answer = serve().get("/runs/stream", headers=headers)
-    assert answer.headers["content-encoding"] == "gzip"
-    assert list(texts([answer.content]).values()) == [HELLO]
-
-
-def test_a_stream_that_is_deduplicated_here_is_in_the_metrics(serve: Serve) -> None:
-    client = serve(ONCE_HTTP__SSE_DEDUP="true", ONCE_HTTP__METRICS='["prometheus"]')
-
-    def ended() -> float:
-        told = client.get("/once/metrics").text
-        return float(told.partition("\nlanggraph_once_streams_total ")[2].partition("\n")[0])
-
-    before = ended()
-    client.get("/runs/stream")
-    assert ended() == before + 1
-    client.get("/once/health")
-    client.get("/nowhere/stream")
-    assert ended() == before + 1
+    assert answer.content == b"".join(EVENTS)
 
 
 def test_an_unknown_encoding_stops_the_server_and_names_what_there_is(serve: Serve) -> None:
