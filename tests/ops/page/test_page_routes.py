@@ -11,6 +11,7 @@ from starlette.authentication import SimpleUser
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from langgraph_once.settings import load_settings
 from langgraph_once_ops.page import page_routes
 from langgraph_once_ops.page.watched import own_url, passed_on
 
@@ -18,12 +19,16 @@ LOCAL, FAR = ("127.0.0.1", 5000), ("192.0.2.7", 5000)
 PATHS = ("/once", "/once/page/main.js", "/once/page/page.css", "/once/page/icon.svg")
 
 
+@pytest.fixture(autouse=True)
+def dev_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process is a `langgraph dev`."""
+    monkeypatch.setenv("LANGSMITH_LANGGRAPH_API_VARIANT", "local_dev")
+
+
 def client(
     shown: Any = "auto", *, at: Any = LOCAL, host: str = "127.0.0.1:2024", user: Any = None
 ) -> TestClient:
-    app = Starlette(
-        routes=page_routes(Settings(http=HttpConfig(page=shown), upstream_aes_key=None))
-    )
+    app = Starlette(routes=page_routes(load_settings(environ={"ONCE_HTTP__PAGE": shown})))
 
     async def serving(scope: Any, receive: Any, send: Any) -> None:
         await app({**scope, "user": user} if user else scope, receive, send)
