@@ -5,5 +5,4 @@ transfer.py  copies threads into another database
 verify.py    reads everything, and says what is wrong
 key_use.py   counts what needs which key
 cells.py     how they read rows, and what they tell of it
-processes.py threads looked at by several processes
 """
