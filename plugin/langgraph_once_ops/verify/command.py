@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
-from functools import partial
-from pathlib import Path
 
 import click
 
-from langgraph_once.checkpoint.moving.processes import by_processes
 from langgraph_once.commands.opened_database import (
     Database,
     database_of,
@@ -20,18 +14,13 @@ from langgraph_once.commands.opened_database import (
 )
 from langgraph_once.commands.project_settings import config_option, json_option
 from langgraph_once_ops.progress import progress_bar
-from langgraph_once_ops.verify.verify import Spread, Verdict, Verifier, repair, verify
+from langgraph_once_ops.verify.verify import Verdict, repair, verify
 
 __all__ = ["verify_command"]
 
 
 @click.command("verify", short_help="Check all that a database holds.")
 @database_option
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="How many processes; if left out, one for each core where it would take long.",
-)
 @json_option
 @click.option(
     "--repair",
@@ -40,9 +29,7 @@ __all__ = ["verify_command"]
     help="Then delete writes on checkpoints that are not there, and check again.",
 )
 @config_option
-def verify_command(
-    database: str | None, jobs: int | None, for_machines: bool, repairs: bool, config: str
-) -> None:
+def verify_command(database: str | None, for_machines: bool, repairs: bool, config: str) -> None:
     """Check all that a database holds; exit code 1 if something is damaged.
 
     Nothing is written without --repair, and no value or key is printed; the server may be running.
@@ -54,30 +41,19 @@ def verify_command(
       langgraph-once verify --repair
     """
     checked = database_of(config, database)
-    spread = partial(by_processes, elsewhere=partial(_elsewhere, config, database), jobs=jobs)
-    verdict = _checked(checked, spread)
+    verdict = _checked(checked)
     if repairs and verdict.orphaned:
         with checked.to_write() as saver:
             repair(saver, verdict.orphaned)
-        verdict = _checked(checked, spread)
+        verdict = _checked(checked)
     click.echo(_as_json(verdict) if for_machines else _as_text(verdict))
     if verdict.troubles:
         sys.exit(1)
 
 
-def _checked(database: Database, spread: Spread) -> Verdict:
+def _checked(database: Database) -> Verdict:
     with database.to_read() as saver, progress_bar() as progress:
-        return verify(saver, database.serde, spread=spread, progress=progress)
-
-
-@contextmanager
-def _elsewhere(config: str, database: str | None) -> Iterator[Callable[[str], Verdict]]:
-    """The check of a thread, in another process than that of the command."""
-    with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):
-        # What the user's graphs say at import was said before.
-        checked = database_of(config, database)
-    with checked.to_read() as saver:
-        yield Verifier(saver, checked.serde).thread
+        return verify(saver, database.serde, progress=progress)
 
 
 def _as_text(verdict: Verdict) -> str:

@@ -6,13 +6,13 @@ LangGraph makes it, and every write is on a checkpoint. What is damaged is named
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph_once.checkpoint.database import Program, batches
 from langgraph_once.checkpoint.metadata import COUNTERS, opened
-from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, told, why
+from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, why
 from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
@@ -23,7 +23,7 @@ from langgraph_once.checkpoint.validate import validate_tuple, validate_write
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 
-__all__ = ["Spread", "Verdict", "Verifier", "repair", "verify"]
+__all__ = ["Verdict", "repair", "verify"]
 
 
 @dataclass
@@ -49,59 +49,33 @@ class Verdict:
         self.orphaned |= other.orphaned
 
 
-Spread = Callable[[Callable[[str], Verdict], list[str]], Iterable[Verdict]]
-"""Calls a function for each of many threads; gives what it returns, in their order."""
-
-
-class Verifier:
-    """Checks threads.
-
-    Args:
-        saver: The database, as `open_to_read` opens it.
-        serde: Reads what is stored.
-
-    Raises:
-        StorageError: The database cannot be read.
-    """
-
-    def __init__(self, saver: OnceSaver, serde: OnceSerializer) -> None:
-        self.source = Source(saver, Values(reading(serde)))
-
-    def thread(self, thread_id: str) -> Verdict:
-        """What is found in a thread; that it cannot be read is a finding, too."""
-        check = _Check(self.source, thread_id)
-        try:
-            for part in (check.checkpoints, check.cells, check.pieces):
-                self.source.run(part())
-        except StorageError as error:
-            check.verdict.troubles.append(Trouble(thread_id, problem=str(error)))
-        return check.verdict
-
-
-def verify(
-    saver: OnceSaver,
-    serde: OnceSerializer,
-    *,
-    spread: Spread = map,
-    progress: Progress | None = None,
-) -> Verdict:
+def verify(saver: OnceSaver, serde: OnceSerializer, *, progress: Progress | None = None) -> Verdict:
     """Check all threads of a database.
 
     Args:
         saver: The database, as `open_to_read` opens it.
         serde: Reads what is stored.
-        spread: Checks the threads; `by_processes` does it with several.
         progress: Is told how far it is.
 
     Raises:
-        StorageError: The threads cannot even be listed.
+        StorageError: The database cannot be read.
     """
-    verifier = Verifier(saver, serde)
-    ids = verifier.source.thread_ids()
+    source = Source(saver, Values(reading(serde)))
     verdict = Verdict()
-    for found in told(spread(verifier.thread, ids), len(ids), progress):
-        verdict.add(found)
+    for thread_id in source.each_thread(progress):
+        verdict.add(_checked(source, thread_id))
     return verdict
+
+
+def _checked(source: Source, thread_id: str) -> Verdict:
+    """What is found in a thread; that it cannot be read is a finding, too."""
+    check = _Check(source, thread_id)
+    try:
+        for part in (check.checkpoints, check.cells, check.pieces):
+            source.run(part())
+    except StorageError as error:
+        check.verdict.troubles.append(Trouble(thread_id, problem=str(error)))
+    return check.verdict
 
 
 def repair(saver: OnceSaver, thread_ids: Iterable[str]) -> None:

@@ -3,5 +3,4 @@
 migrate.py   rewrites the rows of a database: for LangGraph's savers, or as the settings say now
 transfer.py  copies threads into another database
 cells.py     how they read rows, and what they tell of it
-processes.py threads looked at by several processes
 """
