@@ -14,12 +14,13 @@ BIN := $(VENV)/bin
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses logical --dist loadscope --no-loadscope-reorder \
 	--max-worker-restart 0 --override-ini faulthandler_exit_on_timeout=true --override-ini faulthandler_timeout=$(1)
 READY := $(VENV)/.installed
+CORE := build/core
 INSTALL := --quiet --no-compile --require-hashes --no-deps
 UV := UV_HTTP_TIMEOUT=10 $(BIN)/uv
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python dev test pytest test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs docs-site lock clean
+.PHONY: help python dev test pytest test-core test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs docs-site lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,8 +51,14 @@ dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024, DATABA
 test: style ## Lint, import directions, types and all tests but the slow proofs
 	@$(MAKE) --no-print-directory --jobs types pytest
 
-pytest: $(READY) ## All tests but the slow proofs, without lint and types
-	$(call PYTEST,300)
+pytest: $(READY) ## All tests but the slow proofs, without lint and types (TESTS=tests/unit_tests/serde)
+	$(call PYTEST,300) $(TESTS)
+
+# With what stands in this folder, not what is committed.
+test-core: ## Those of the mission, where operations are deleted
+	rm -rf $(CORE) && mkdir -p $(CORE)
+	git ls-files -z | grep -zv -e '^plugin/langgraph_once_ops/' -e '^tests/ops/' | xargs -0 cp -P --parents -t $(CORE)
+	$(MAKE) --no-print-directory -C $(CORE) pytest
 
 test-slow: $(READY) ## The slow proofs
 	$(call PYTEST,1200) -m slow
