@@ -15,7 +15,6 @@ except ImportError:
     sys.exit(f"langgraph-once: the command needs an extra: {install_command('cli')}")
 
 from langgraph_once.commands.check import check_command
-from langgraph_once.commands.explain import explain_command
 from langgraph_once.commands.init import init_command
 from langgraph_once.commands.inspect import inspect_command
 from langgraph_once.commands.migrate import migrate_command
@@ -24,7 +23,7 @@ from langgraph_once.commands.rehearse import rehearse_command
 from langgraph_once.commands.rotate import rotate_command
 from langgraph_once.commands.settings_reference import env_command, schema_command
 from langgraph_once.commands.store import store_command
-from langgraph_once.commands.streams import demo_command, watch_command
+from langgraph_once.commands.streams import demo_command
 from langgraph_once.commands.survey import survey_command
 from langgraph_once.commands.types import types_command
 from langgraph_once.commands.verify import verify_command
@@ -74,8 +73,6 @@ for _command in (
     rehearse_command,
     rotate_command,
     store_command,
-    watch_command,
-    explain_command,
     demo_command,
     schema_command,
     env_command,

@@ -4,13 +4,12 @@ view.py      the view events, their JSON, and `View`, which folds them
 items.py     what is shown, numbered: messages, with what was decided of each piece, and all else
 judge.py     what the states prove: repeated, not kept, missing
 follower.py  `Follower`: the parts of one consumer's runs to view events
-recording.py a stream in a file; explanation.py: why each part of it was kept, cut or retracted
 client.py    an SDK client that counts the bytes of its event streams
 sides.py     `SideRequest`: what one consumer asks a server for; `followed`: its runs as view
              events; `all_followed`: those of several, each event as it comes
 page.py      the page at `/once`: its files, and the view events that it asks for, as SSE
 static/      the page: plain HTML, CSS and JavaScript modules, as they are served
-terminal/    `langgraph-once watch` and `demo`; needs the extra `cli`
+terminal/    `langgraph-once demo`; needs the extra `cli`
 
 Nothing of this is imported before somebody asks for the page or the commands. Each side has a
 thread of its own, so the graph runs once for each. All runs are resumable, and go on when nobody

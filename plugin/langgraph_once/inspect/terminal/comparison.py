@@ -23,7 +23,6 @@ from langgraph_once.inspect import (
     counting_client,
 )
 from langgraph_once.inspect.client import Counting
-from langgraph_once.inspect.terminal.lines import word_for
 
 __all__ = ["as_json", "compared", "faults", "table"]
 
@@ -96,7 +95,7 @@ def faults(view: View) -> Iterator[str]:
             if item.kind == "message":
                 for mark, text in _marked(item):
                     if mark in FAULTS:
-                        yield f"{name}: {word_for(mark)}: {text}"
+                        yield f"{name}: {mark.replace('_', ' ')}: {text}"
 
 
 def as_json(view: View) -> dict[str, Any]:
