@@ -46,12 +46,12 @@ COMPUTING = {"checkpoint", "serde"}
 
 TOGETHER = re.compile(
     r"tests/(clients|samples|integration_tests/remote"
-    r"|integration_tests/(?=inspect|test_(?:front_ends|guides|runs|server))"
+    r"|integration_tests/(?=compare|test_(?:front_ends|guides|runs|server))"
     r"|integration_tests/test_sse)"
 )
 """The tests that share a server: one worker runs them all, so that it is started once."""
 
-SPLIT = {"corpus", "events", "serde", "stream", "inspect", "test_init.py"}
+SPLIT = {"corpus", "events", "serde", "stream", "compare", "test_init.py"}
 """The folders and files of tests that share nothing but what is made at import."""
 
 SPLIT_IN_PRODUCT = {"test_cuts.py"}

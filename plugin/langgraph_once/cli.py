@@ -31,7 +31,7 @@ _OURS: Final = {
     "types": "types:types_command",
     "migrate": "migrate:migrate_command",
     "store": "store:store_command",
-    "demo": "streams:demo_command",
+    "demo": "demo:demo_command",
     "schema": "settings_reference:schema_command",
     "env": "settings_reference:env_command",
 }

@@ -11,7 +11,7 @@ from langgraph_sdk.client import SyncLangGraphClient
 
 from demo.dev_server import DevServer, free_port
 from langgraph_once.cli import commands
-from langgraph_once.errors import OnceError
+from langgraph_once.errors import ConfigError, OnceError
 
 WRONG = ("repeated", "missing", "not_kept", "retracted")
 
@@ -53,3 +53,15 @@ def test_a_graph_that_is_not_there(server: DevServer) -> None:
 def test_a_server_that_is_not_there() -> None:
     with pytest.raises(OnceError, match="graph 'agent': ConnectError"):
         run(f"http://127.0.0.1:{free_port()}", "agent")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--input", "{"], "--input: this is no JSON"),
+        (["--header", "x"], "--header: write it as"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_runs(arguments: list[str], told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        run(f"http://127.0.0.1:{free_port()}", "agent", *arguments)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.inspect import (
+from langgraph_once.compare import (
     Began,
     Counts,
     CountsChanged,

@@ -14,7 +14,7 @@ SCRIPT = """
 import asyncio, sys
 
 def shows():
-    shown = ("langgraph_once.inspect", "langgraph_once_ops.page.watched")
+    shown = ("langgraph_once.compare", "langgraph_once_ops.page.watched")
     return sorted(name for name in sys.modules if name.startswith(shown))
 
 import langgraph_once
@@ -44,7 +44,6 @@ assert not shows(), shows()
 here = TestClient(app, client=("127.0.0.1", 5000), base_url="http://127.0.0.1:2024")
 assert here.get("/once").status_code == 200
 assert "langgraph_once_ops.page.watched" in shows()
-assert "langgraph_once.inspect.terminal" not in shows()
 """
 
 

@@ -15,7 +15,6 @@ from langgraph_sdk.schema import StreamPart
 from langgraph_once import DedupConfig, once
 from langgraph_once.events import Event
 from langgraph_once.stream import Part, event_part, v2_part
-from langgraph_once.stream.part.render import sdk_chunk
 from tests.unit_tests.events.team import QUESTION, brief, processor, team
 
 pytestmark = pytest.mark.filterwarnings(
@@ -161,8 +160,9 @@ async def test_what_a_server_sends_async() -> None:
 
 
 def as_sent(part: Part) -> StreamPart:
-    event, data, event_id = sdk_chunk(part)
-    return StreamPart(event, json.loads(json.dumps(data, default=plain)), event_id)
+    data = [part.data, part.meta] if part.mode == "messages" else part.data
+    event = "|".join((part.mode, *part.ns))
+    return StreamPart(event, json.loads(json.dumps(data, default=plain)), part.event_id)
 
 
 def plain(value: Any) -> Any:

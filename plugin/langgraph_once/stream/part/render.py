@@ -8,7 +8,7 @@ from typing import Any
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.intake import StreamModes, Version
 
-__all__ = ["sdk_chunk", "writer"]
+__all__ = ["writer"]
 
 
 def writer(
@@ -30,13 +30,6 @@ def writer(
     if subgraphs:
         return lambda part: (part.ns, part.mode, _payload(part))
     return lambda part: (part.mode, _payload(part))
-
-
-def sdk_chunk(part: Part) -> tuple[str, Any, str | None]:
-    """A part as a `StreamPart` of `langgraph_sdk` says it: event, data, id."""
-    event = "|".join((part.mode, *part.ns))
-    data = [part.data, part.meta] if part.mode == "messages" else _payload(part)
-    return event, data, part.event_id
 
 
 def _payload(part: Part) -> Any:

@@ -16,7 +16,7 @@ from langchain_core.messages import (
 )
 from langgraph.types import Interrupt
 
-from langgraph_once.inspect import Follower, Side, SideView, View, to_dict
+from langgraph_once.compare import Follower, Side, SideView, View, to_dict
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.annotation import Annotation, annotated
 

@@ -12,11 +12,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
+from langgraph_once.compare.client import Counting
+from langgraph_once.compare.follower import MODES, Follower
+from langgraph_once.compare.view import Side, SideView, ViewEvent
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
-from langgraph_once.inspect.client import Counting
-from langgraph_once.inspect.follower import MODES, Follower
-from langgraph_once.inspect.recording import Recorder
-from langgraph_once.inspect.view import Side, SideView, ViewEvent
 from langgraph_once.remote.following.questions import at_once
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
@@ -47,8 +46,6 @@ class SideRequest:
     start: Mapping[str, Any] | None = None
     """A run to begin after those: `{"input": …}`, or `{"resume": …}` to answer an interrupt.
     None begins none."""
-    recorder: Recorder | None = None
-    """Takes what comes."""
 
     def answering(self, seen: SideView, answer: Any) -> SideRequest:
         """The same runs again, and one that answers what they wait for.
@@ -137,21 +134,15 @@ async def _read(
     )
     parts = aread_run(counting.client, at_once(Reading(reader)))
     failed: Exception | None = None
-    if asked.recorder is not None:
-        asked.recorder.begin(thread_id, run_id)
     try:
         async with aclosing(parts):
             async for part in parts:
-                if asked.recorder is not None:
-                    asked.recorder.add(part)
                 follower.received(counting.taken())
                 if part.mode in MODES or part.mode == GAP_MODE:
                     for event in follower.feed(part):
                         yield event
     except Exception as error:  # the run failed, or cannot be read to its end
         failed = error
-        if asked.recorder is not None:
-            asked.recorder.fail(error)
     follower.received(counting.taken())
     for event in follower.end(failed):
         yield event

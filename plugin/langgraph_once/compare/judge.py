@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
 
+from langgraph_once.compare.items import Items, MessageItems, Namespace, Shown
+from langgraph_once.compare.view import TextAppended
 from langgraph_once.events.vocabulary.base import related
-from langgraph_once.inspect.items import Items, MessageItems, Namespace, Shown
-from langgraph_once.inspect.view import TextAppended
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.dedup.states.unchanged import has_interrupt
 from langgraph_once.stream.part.messages_within import found_in_update

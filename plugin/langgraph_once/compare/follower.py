@@ -9,13 +9,9 @@ from typing import Any, Final
 from langchain_core.messages import HumanMessage
 
 from langgraph_once import events
-from langgraph_once.config import DedupConfig
-from langgraph_once.events.reading.artifacts import ArtifactTracker
-from langgraph_once.events.vocabulary.base import ToolCallEvent
-from langgraph_once.events.vocabulary.codec import as_json
-from langgraph_once.inspect.items import Items, MessageItems
-from langgraph_once.inspect.judge import Judge
-from langgraph_once.inspect.view import (
+from langgraph_once.compare.items import Items, MessageItems
+from langgraph_once.compare.judge import Judge
+from langgraph_once.compare.view import (
     Began,
     Ended,
     ItemChanged,
@@ -24,6 +20,10 @@ from langgraph_once.inspect.view import (
     TextAppended,
     ViewEvent,
 )
+from langgraph_once.config import DedupConfig
+from langgraph_once.events.reading.artifacts import ArtifactTracker
+from langgraph_once.events.vocabulary.base import ToolCallEvent
+from langgraph_once.events.vocabulary.codec import as_json
 from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.messages_within import entries_of, found_in_update

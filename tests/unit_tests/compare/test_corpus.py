@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from langgraph_once.inspect import Counts, Follower, Side, View
+from langgraph_once.compare import Counts, Follower, Side, View
 from langgraph_once.stream import Part
 from tests.corpus.play import BEGUN, Event, Source, applies, play
 from tests.corpus.scenario import Scenario

@@ -12,9 +12,9 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+from langgraph_once.compare import view
 from langgraph_once.events.reading.content_blocks import text_pieces
 from langgraph_once.events.vocabulary.base import related
-from langgraph_once.inspect import view
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.forms.exact import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind

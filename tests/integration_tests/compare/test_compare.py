@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from demo.dev_server import DevServer
-from langgraph_once.inspect import Side, SideRequest, SideView, View, counting_client, followed
+from langgraph_once.compare import Side, SideRequest, SideView, View, counting_client, followed
 from tests.docs.snippets import run
 from tests.integration_tests.served import HELLO
 

@@ -232,14 +232,10 @@ class SideView:
 
 
 class View:
-    """Folds view events, first those that it is made with.
+    """Folds view events, first those that it is made with. A side is there from its first on."""
 
-    A side is there from its first event on; those that are named are there from the beginning, in
-    their order.
-    """
-
-    def __init__(self, events: Iterable[ViewEvent] = (), *, sides: Iterable[Side] = ()) -> None:
-        self.sides: dict[str, SideView] = {side: SideView() for side in sides}
+    def __init__(self, events: Iterable[ViewEvent] = ()) -> None:
+        self.sides: dict[str, SideView] = {}
         for event in events:
             self.apply(event)
 

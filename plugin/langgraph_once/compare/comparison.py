@@ -9,10 +9,8 @@ from typing import Any, Final
 
 import httpx
 from langgraph_sdk.errors import APIError
-from rich.table import Table
 
-from langgraph_once.errors import OnceError
-from langgraph_once.inspect import (
+from langgraph_once.compare import (
     Item,
     Mark,
     Side,
@@ -22,8 +20,8 @@ from langgraph_once.inspect import (
     all_followed,
     counting_client,
 )
-from langgraph_once.inspect.client import Counting
-from langgraph_once.inspect.terminal.lines import word_for
+from langgraph_once.compare.client import Counting
+from langgraph_once.errors import OnceError
 
 __all__ = ["as_json", "compared", "faults", "table"]
 
@@ -78,15 +76,13 @@ async def compared(
     return view
 
 
-def table(view: View) -> Table:
-    """What each side has, in numbers."""
-    shown = Table("", "LangGraph", "once")
-    for column in shown.columns[1:]:
-        column.justify = "right"
+def table(view: View) -> Iterator[str]:
+    """What each side has, in numbers, a line for each row."""
     counts = [asdict(view.sides[side].counts) for side in SIDES]
+    wide = max(map(len, ROWS.values()))
+    yield f"{'':{wide}} {'LangGraph':>12} {'once':>12}"
     for name, title in ROWS.items():
-        shown.add_row(title, *(f"{each[name]:,}" for each in counts))
-    return shown
+        yield f"{title:{wide}} " + " ".join(f"{each[name]:>12,}" for each in counts)
 
 
 def faults(view: View) -> Iterator[str]:
@@ -96,7 +92,7 @@ def faults(view: View) -> Iterator[str]:
             if item.kind == "message":
                 for mark, text in _marked(item):
                     if mark in FAULTS:
-                        yield f"{name}: {word_for(mark)}: {text}"
+                        yield f"{name}: {mark.replace('_', ' ')}: {text}"
 
 
 def as_json(view: View) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""`langgraph-once demo`: what a server streams, counted for two consumers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import click
+
+from langgraph_once.commands.project_settings import json_option
+from langgraph_once.errors import ConfigError
+
+__all__ = ["demo_command"]
+
+_HELLO = "How is each message delivered exactly once?"
+
+
+@click.command("demo", short_help="Compare what LangGraph streams of a graph with what we do.")
+@click.argument("url")
+@click.argument("graph")
+@click.option("--say", help="What the user says to the graph.")
+@click.option("--input", "given", help="The input of the graph, as JSON.")
+@click.option("--answer", multiple=True, help="To an interrupt, JSON or text; repeatable.")
+@json_option
+@click.option("--header", multiple=True, metavar="NAME:VALUE", help="Send a header; repeatable.")
+def demo_command(
+    url: str,
+    graph: str,
+    say: str | None,
+    given: str | None,
+    answer: tuple[str, ...],
+    for_machines: bool,
+    header: tuple[str, ...],
+) -> None:
+    """Run a graph of any LangGraph server twice, and count what each of two consumers has.
+
+    One reads what LangGraph streams by itself, of a wrapped graph too; the other reads with this
+    package. The states of a run tell what its consumer should have. The graph runs twice, for real;
+    the two threads are deleted.
+
+    \b
+    Examples:
+      langgraph-once demo http://127.0.0.1:2024 agent --say "To Rome, please."
+      langgraph-once demo http://127.0.0.1:2024 research --answer approve
+    """
+    from langgraph_once.compare.comparison import as_json, compared, faults, table
+
+    start = _started(say, given)
+    answers = [_json_or_text(each) for each in answer]
+    view = asyncio.run(compared(url, graph, start, answers=answers, headers=_headers(header)))
+    if for_machines:
+        click.echo(json.dumps(as_json(view)))
+        return
+    click.echo("\n".join([*table(view), *faults(view)]))
+    if any(side.waiting for side in view.sides.values()):
+        click.echo("It waits for an answer; give one with --answer.", err=True)
+
+
+def _started(say: str | None, given: str | None) -> dict[str, Any]:
+    """The run that `--say` or `--input` ask for, as `SideRequest` has it.
+
+    Raises:
+        ConfigError: The input is no JSON.
+    """
+    if say is not None or given is None:
+        return {"input": {"messages": [{"role": "user", "content": say or _HELLO}]}}
+    try:
+        return {"input": json.loads(given)}
+    except ValueError as error:
+        raise ConfigError("--input", f"this is no JSON: {error}") from None
+
+
+def _json_or_text(answer: str) -> Any:
+    """What an answer says: JSON if it is some."""
+    try:
+        return json.loads(answer)
+    except ValueError:
+        return answer
+
+
+def _headers(given: tuple[str, ...]) -> dict[str, str]:
+    """The headers of `--header`.
+
+    Raises:
+        ConfigError: One has no colon.
+    """
+    parts = [each.partition(":") for each in given]
+    if not all(colon for _, colon, _ in parts):
+        raise ConfigError("--header", 'write it as "NAME: VALUE"')
+    return {name.strip(): value.strip() for name, _, value in parts}
