@@ -30,7 +30,6 @@ _OURS: Final = {
     "check": "check:check_command",
     "types": "types:types_command",
     "migrate": "migrate:migrate_command",
-    "store": "store:store_command",
     "demo": "demo:demo_command",
     "schema": "settings_reference:schema_command",
     "env": "settings_reference:env_command",

@@ -9,6 +9,8 @@
 | `verify/` | is all sound that a database holds? |
 | `rotate/` | which key does each stored thing need, and how does it come under the newest? |
 | `page/` | what do a stock client and ours have of a run? (the page at `/once`) |
+| `store/` | how does the store come under the newest key, or out of encryption? |
+| `validate/` | what is wrong with a checkpoint, or an item of a store? |
 | `due.py` | what does a checkpoint say is due? |
 
 `langgraph_once.extensions` finds its commands and routes by their entry points.

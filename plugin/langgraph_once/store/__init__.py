@@ -6,21 +6,16 @@ by_url.py     from a path or a URL to a store
 once_store.py what LangGraph calls
 matching.py   which values a filter means, where the database cannot read them
 sqlite.py, postgres.py  upstream's stores, opened; upstream_gaps.py: what both lack
-rewriting.py  all rows of a database, encrypted or made plain
 sealing.py    a value to a row and back
 """
 
 from langgraph_once.store.by_url import check_index, check_place, default_database, open_store
 from langgraph_once.store.once_store import OnceStore
-from langgraph_once.store.rewriting import Rewritten, items_by_key, rewrite
 
 __all__ = [
     "OnceStore",
-    "Rewritten",
     "check_index",
     "check_place",
     "default_database",
-    "items_by_key",
     "open_store",
-    "rewrite",
 ]

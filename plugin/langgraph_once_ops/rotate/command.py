@@ -24,9 +24,9 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.platform.startup import store_database
 from langgraph_once.redaction import printable, shown
 from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY
-from langgraph_once.store import items_by_key, rewrite
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.rotate.key_use import KeyUse, key_use
+from langgraph_once_ops.store import items_by_key, rewrite
 from langgraph_once_ops.survey import open_snapshot
 
 __all__ = ["rotate_command"]

@@ -19,9 +19,9 @@ from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import settled_before
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
-from langgraph_once.checkpoint.validate import validate_tuple, validate_write
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
+from langgraph_once_ops.validate import validate_tuple, validate_write
 
 __all__ = ["Verdict", "repair", "verify"]
 

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from langgraph_once.config import CheckpointConfig, SerdeConfig
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.store import OnceStore, Rewritten, open_store, rewrite
+from langgraph_once.store import OnceStore, open_store
 from tests.postgres_server import has_vectors
 
 _numbers = itertools.count()
@@ -56,22 +56,6 @@ class Place:
             url
         )
         return opened
-
-    def rewritten(
-        self,
-        keys: dict[str, SecretStr] = KEYS,
-        to: dict[str, SecretStr] = KEYS,
-        *,
-        is_dry: bool = False,
-    ) -> Rewritten:
-        """Rewrite all rows: read with `keys`, write with `to`."""
-        return rewrite(
-            self.database,
-            reading=serializer(keys),
-            writing=serializer(to),
-            schema=self.config.schema,
-            is_dry=is_dry,
-        )
 
     def execute(self, sql: str, *values: Any) -> list[Any]:
         """Ask the database past the store."""

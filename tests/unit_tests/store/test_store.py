@@ -24,7 +24,7 @@ from langgraph_once.errors import (
     StorageError,
 )
 from langgraph_once.store import check_index, check_place, default_database, open_store
-from tests.unit_tests.store.conftest import KEYS, OLD, Place, serializer
+from tests.unit_tests.store.conftest import OLD, Place, serializer
 
 NO_VECTORS = "another Python, or PostgreSQL|install pgvector"
 ADA = ("memories", "ada")
@@ -323,30 +323,3 @@ def test_a_postgresql_that_has_no_vectors_is_told(postgres: str) -> None:
     check_place(bare, config=CheckpointConfig(), index=None)
     with pytest.raises(ConfigError, match="install pgvector"):
         check_place(bare, config=CheckpointConfig(), index={"dims": 3})
-
-
-async def test_all_rows_are_encrypted_or_made_plain_in_place(place: Place, index: Any) -> None:
-    async with place.opened({}, index=index) as store:
-        for n in range(450):
-            await store.aput(ADA, str(n), {"text": f"drawer {n}"}, ttl=1000)
-    before = place.execute("SELECT key, created_at, expires_at FROM store ORDER BY key")
-    dry = place.rewritten(is_dry=True)
-    assert (dry.items, dry.rows, dry.troubles) == (450, 450, [])
-    assert "drawer 7" in place.rows()
-    done = place.rewritten({}, OLD)
-    assert (done.rows, done.changed) == (450, 0)
-    assert "drawer" not in place.rows()
-    assert place.rewritten(KEYS, KEYS).rows == 450  # the newest key
-    assert place.rewritten(KEYS, KEYS).rows == 0
-    async with place.opened(index=index, require_encryption=True) as store:
-        query = index and "drawer"
-        found = await store.asearch(ADA, query=query, limit=1000, refresh_ttl=False)
-        assert len(found) == 450
-    assert (
-        place.rewritten({}, {}).troubles[0].startswith("memories.ada, '0': the value needs the key")
-    )
-    assert place.rewritten(KEYS, {}).rows == 450
-    async with place.opened({}, index=index) as store:
-        found = await store.asearch(ADA, filter={"text": "drawer 7"}, refresh_ttl=False)
-        assert [each.key for each in found] == ["7"]
-    assert place.execute("SELECT key, created_at, expires_at FROM store ORDER BY key") == before

@@ -13,14 +13,14 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 
 from langgraph_once import OnceSerializer
-from langgraph_once.checkpoint.validate import (
+from langgraph_once_ops.validate import (
     checkpoint,
     validate_tuple,
     validate_write,
 )
 from tests.data.checkpoints import files
 from tests.data.checkpoints.write_upstream import build
-from tests.integration_tests.checkpoint.validate.lives import State, findings, on
+from tests.ops.validate.lives import State, findings, on
 
 JOIN = "join:worker+left:inner"
 

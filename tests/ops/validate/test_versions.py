@@ -10,8 +10,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from langgraph_once.checkpoint.validate import compare_versions
 from langgraph_once.errors import ChannelVersionError, OnceError
+from langgraph_once_ops.validate import compare_versions
 
 NAN = float("nan")
 numbers = st.one_of(st.integers(), st.floats(allow_nan=False))

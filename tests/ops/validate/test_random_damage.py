@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.store.base import SearchItem
 
-from langgraph_once.checkpoint.validate import Finding, validate_item, validate_tuple
-from tests.unit_tests.checkpoint.validate.sound import (
+from langgraph_once_ops.validate import Finding, validate_item, validate_tuple
+from tests.ops.validate.sound import (
     ID,
     NAN,
     WHOLE,

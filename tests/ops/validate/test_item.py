@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from langgraph.store.base import Item, SearchItem
 
-from langgraph_once.checkpoint.validate import validate_item
-from tests.unit_tests.checkpoint.validate.sound import (
+from langgraph_once_ops.validate import validate_item
+from tests.ops.validate.sound import (
     NAN,
     TIMES,
     WHOLE,

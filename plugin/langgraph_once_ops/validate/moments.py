@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import RFC_4122, UUID
 
-from langgraph_once.checkpoint.validate.finding import Location
+from langgraph_once_ops.validate.finding import Location
 
 __all__ = ["check_id", "check_time", "check_timestamp"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from langgraph.store.base import Item, SearchItem
 
-from langgraph_once.checkpoint.validate.finding import Finding, Location
-from langgraph_once.checkpoint.validate.moments import check_time
+from langgraph_once_ops.validate.finding import Finding, Location
+from langgraph_once_ops.validate.moments import check_time
 
 __all__ = ["validate_item"]
 

@@ -3,7 +3,7 @@
 import datetime
 from typing import Any
 
-from langgraph_once.checkpoint.validate import Finding
+from langgraph_once_ops.validate import Finding
 
 PARENT = "1f1e711f-0000-6000-8001-000000000001"
 ID = "1f1e711f-0000-6001-8002-000000000002"

@@ -16,7 +16,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Overwrite, RetryPolicy, StateUpdate, interrupt
 
 from graphs.research.graph import graph as research
-from langgraph_once.checkpoint.validate import (
+from langgraph_once_ops.validate import (
     validate_tuple,
 )
 from tests.data.checkpoints.write_upstream import build, live

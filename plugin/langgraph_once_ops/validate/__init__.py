@@ -10,15 +10,15 @@ finding.py     what is wrong, and where
 Nothing raises for what it is given to check, and no finding quotes a payload.
 """
 
-from langgraph_once.checkpoint.validate.checkpoint import validate_checkpoint
-from langgraph_once.checkpoint.validate.finding import Finding
-from langgraph_once.checkpoint.validate.item import validate_item
-from langgraph_once.checkpoint.validate.thread import (
+from langgraph_once_ops.validate.checkpoint import validate_checkpoint
+from langgraph_once_ops.validate.finding import Finding
+from langgraph_once_ops.validate.item import validate_item
+from langgraph_once_ops.validate.thread import (
     validate_metadata,
     validate_tuple,
     validate_write,
 )
-from langgraph_once.checkpoint.validate.versions import compare_versions
+from langgraph_once_ops.validate.versions import compare_versions
 
 __all__ = [
     "Finding",

@@ -28,7 +28,7 @@ from langgraph.store.sqlite import SqliteStore
 from langgraph.types import Command, Overwrite
 
 from langgraph_once import OnceSerializer
-from langgraph_once.checkpoint.validate import (
+from langgraph_once_ops.validate import (
     Finding,
     checkpoint,
     validate_checkpoint,
@@ -38,7 +38,7 @@ from tests.corpus.play import play
 from tests.corpus.scenario import Graph, Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import VARIANTS
-from tests.integration_tests.checkpoint.validate.lives import (
+from tests.ops.validate.lives import (
     DURABILITIES,
     STORIES,
     Durability,

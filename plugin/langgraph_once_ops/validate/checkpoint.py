@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from langgraph_once.checkpoint.validate.finding import Finding, Location
-from langgraph_once.checkpoint.validate.moments import check_id, check_timestamp
-from langgraph_once.checkpoint.validate.versions import compare_versions, is_version
+from langgraph_once_ops.validate.finding import Finding, Location
+from langgraph_once_ops.validate.moments import check_id, check_timestamp
+from langgraph_once_ops.validate.versions import compare_versions, is_version
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import Checkpoint

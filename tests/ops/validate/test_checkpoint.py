@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import CheckpointTuple
 
-from langgraph_once.checkpoint.validate import validate_checkpoint, validate_tuple
-from tests.unit_tests.checkpoint.validate.sound import (
+from langgraph_once_ops.validate import validate_checkpoint, validate_tuple
+from tests.ops.validate.sound import (
     CHECKPOINT,
     CONFIG,
     GONE,

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import CheckpointTuple
 
-from langgraph_once.checkpoint.validate import (
+from langgraph_once_ops.validate import (
     validate_item,
     validate_metadata,
     validate_tuple,
     validate_write,
 )
-from tests.unit_tests.checkpoint.validate.sound import (
+from tests.ops.validate.sound import (
     CHECKPOINT,
     GONE,
     ID,
