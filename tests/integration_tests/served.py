@@ -14,8 +14,7 @@ from langgraph.cache.memory import InMemoryCache
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.runtime import Runtime
-from langgraph.types import CachePolicy, RetryPolicy, interrupt
+from langgraph.types import CachePolicy, interrupt
 from langgraph_sdk.runtime import ServerRuntime
 
 from graphs.models import ScriptedChatModel
@@ -28,29 +27,6 @@ def greet(state: MessagesState) -> dict[str, Any]:
     """Stream the greeting, and return a copy of it under another id (class D1)."""
     streamed = ScriptedChatModel(script=lambda _: AIMessage(HELLO)).invoke(state["messages"])
     return {"messages": [AIMessage(str(streamed.text))]}
-
-
-ADDRESS = "Write to seats@rail.example before tonight."
-
-
-def answer(state: MessagesState) -> dict[str, Any]:
-    """Stream an address."""
-    return {"messages": [ScriptedChatModel(script=lambda _: AIMessage(ADDRESS)).invoke("Where?")]}
-
-
-def redact(state: MessagesState) -> dict[str, Any]:
-    """Edit the message: the address is not for everybody (class L2)."""
-    return {
-        "messages": [AIMessage("Write to [REDACTED] before tonight.", id=state["messages"][-1].id)]
-    }
-
-
-def try_twice(state: MessagesState, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Say the address, lose the connection, and say it again (class D4)."""
-    said = answer(state)
-    if runtime.execution_info and runtime.execution_info.node_attempt == 1:
-        raise ConnectionError("lost while the answer was being saved")
-    return said
 
 
 async def wait(_: MessagesState) -> dict[str, Any]:
@@ -86,18 +62,6 @@ OnceSqliteSaver.aget_tuple = _counted  # type: ignore[method-assign, assignment]
 
 builder = _builder(greet)
 slow = _builder(wait)
-trying = (
-    StateGraph(MessagesState)
-    .add_node(try_twice, retry_policy=RetryPolicy(initial_interval=0.01))
-    .add_edge(START, "try_twice")
-)
-edited = (
-    StateGraph(MessagesState)
-    .add_node(answer)
-    .add_node(redact)
-    .add_edge(START, "answer")
-    .add_edge("answer", "redact")
-)
 
 
 def by_factory() -> Any:
