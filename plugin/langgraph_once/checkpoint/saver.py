@@ -98,7 +98,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
             SerdeError: A value cannot be decoded.
             StorageError: The database cannot be read.
         """
-        found = self._read(self.threads.get(CheckpointRef.of(config)))
+        found = self._read(self.threads.get(self.threads.tables.place(config)))
         began = perf_counter_ns()
         decoded = next(found.tuples(is_lazy=False), None)
         if decoded is not None:
@@ -275,7 +275,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
         """What delta channels are rebuilt from: one walk for all of them."""
-        return self._read(self.threads.delta_history(CheckpointRef.of(config), channels)).decoded()
+        place = self.threads.tables.place(config)
+        return self._read(self.threads.delta_history(place, channels)).decoded()
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]

@@ -84,14 +84,18 @@ class CheckpointRef(NamedTuple):
 
     @classmethod
     def of(cls, config: RunnableConfig) -> CheckpointRef:
-        """The place that a config names."""
+        """The place that a config names; what is None there stays so, as no row has it."""
         at = config["configurable"]
         id_ = at.get("checkpoint_id") or None  # upstream's savers take an empty one for none
-        return cls(str(at["thread_id"]), str(at.get("checkpoint_ns", "")), id_ and str(id_))
+        return cls(_text(at["thread_id"]), _text(at.get("checkpoint_ns", "")), _text(id_))
 
     def config(self) -> RunnableConfig:
         """The config that names the place."""
         return {"configurable": self._asdict()}
+
+
+def _text(value: Any) -> Any:
+    return None if value is None else str(value)
 
 
 class Naming:

@@ -70,6 +70,10 @@ class Tables(AllRows):
         """Inserts, and the lock, as one to be tried: not if a piece that is wanted is missing."""
         return None
 
+    def place(self, config: RunnableConfig) -> CheckpointRef:
+        """The place that a config names; what it names by None, no statement finds or stores."""
+        return CheckpointRef.of(config)
+
     def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """Optimistic `find` without a transaction; None: not found, or no gain here."""
         yield from ()

@@ -130,7 +130,7 @@ class Threads:
         versions: Mapping[str, Any],
     ) -> Program[None]:
         """Store a checkpoint."""
-        thread_id, checkpoint_ns, parent_id = CheckpointRef.of(config)
+        thread_id, checkpoint_ns, parent_id = self.tables.place(config)
         place = CheckpointRef(thread_id, checkpoint_ns, checkpoint["id"])
         cuts: list[CutValue] = []
         known = get_checkpoint_metadata(config, metadata)
@@ -148,7 +148,7 @@ class Threads:
         task_path: str,
     ) -> Program[None]:
         """Store the writes of a task."""
-        place = CheckpointRef.of(config)
+        place = self.tables.place(config)
         cuts: list[CutValue] = []
         rows = []
         began = perf_counter_ns()

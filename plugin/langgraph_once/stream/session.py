@@ -84,7 +84,7 @@ class StreamThread:
     def __post_init__(self) -> None:
         asked = self.config["configurable"]
         self._id = str(asked["thread_id"])
-        self._ns = str(asked.get("checkpoint_ns", ""))
+        self._ns = str(asked.get("checkpoint_ns") or "")
 
     def open(self, saves: Saves) -> Ledger:
         """The ledger of the checkpoint that the stream starts from.

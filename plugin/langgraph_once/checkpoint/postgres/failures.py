@@ -31,6 +31,7 @@ _ADVICE: Final = (
     (psycopg.errors.DeadlockDetected, "two sessions waited for each other; try again"),
     (psycopg.errors.UndefinedTable, _INCOMPLETE),
     (psycopg.errors.UndefinedColumn, _INCOMPLETE),
+    (psycopg.errors.NotNullViolation, "name it in the config: None is the name of nothing"),
     (psycopg.errors.DataCorrupted, "it is damaged; restore a backup"),
     (psycopg.errors.IndexCorrupted, "an index is damaged; REINDEX the database"),
     (psycopg.DataError, "it has no form for this value; see the cause"),

@@ -25,11 +25,15 @@ def conditions(query: Query, *, may_be_sealed: bool) -> tuple[list[str], list[An
     values: list[Any] = []
     if query.config:
         at = query.config["configurable"]
-        named = (at["thread_id"], at.get("checkpoint_ns"), get_checkpoint_id(query.config) or None)
-        for column, value in zip(CheckpointRef._fields, named, strict=True):
-            if value is not None:
-                where.append(f"{column} = ?")
-                values.append(str(value))
+        place = CheckpointRef.of(query.config)
+        where.append("thread_id = ?")
+        values.append(place.thread_id)  # of None, nothing: never those of all threads
+        if at.get("checkpoint_ns") is not None:
+            where.append("checkpoint_ns = ?")
+            values.append(place.checkpoint_ns)
+        if place.checkpoint_id is not None:
+            where.append("checkpoint_id = ?")
+            values.append(place.checkpoint_id)
     for name, wanted in (query.filter or {}).items():
         where.append("metadata @> ?::jsonb")
         values.append(json_text({name: wanted}))

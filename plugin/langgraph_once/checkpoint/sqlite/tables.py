@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
@@ -137,6 +138,12 @@ class SqliteTables(Tables):
         CellTable("write", "writes", WRITE_KEY, "value", "channel"),
         LEDGERS,
     )
+
+    def place(self, config: RunnableConfig) -> CheckpointRef:
+        """The place that a config names: for None, as upstream, thread "None" and no namespace."""
+        named = CheckpointRef.of(config)
+        thread_id, checkpoint_ns = str(named.thread_id), named.checkpoint_ns or ""
+        return named._replace(thread_id=thread_id, checkpoint_ns=checkpoint_ns)
 
     def leave_out_missing(self) -> Program[None]:
         """Ask for upstream's tables alone, if ours are not there."""

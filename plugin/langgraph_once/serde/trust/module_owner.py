@@ -11,6 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from langgraph_once.serde.trust.off_loop import off_loop
+
 __all__ = ["in_brackets", "owner_of"]
 
 _TOP: Final = re.compile(r"^([^/,\n]+?)(?:\.[^/,\n]*)?[/,]", re.MULTILINE)
@@ -29,7 +31,7 @@ def owner_of(module: str) -> str | None:
         nothing is known.
     """
     try:
-        return _owner(module)
+        return off_loop(_owner, module)
     except Exception:  # whatever is wrong with what is installed, a message is not the place
         return None
 

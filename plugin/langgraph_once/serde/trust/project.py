@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from langgraph_once.serde.trust.lookup import file_of, find, is_module_name
+from langgraph_once.serde.trust.off_loop import off_loop
 from langgraph_once.serde.trust.source_file import SourceFiles
 
 __all__ = ["ImportGraph", "Project", "files_run_by"]
@@ -129,7 +130,7 @@ class Project:
 
         Where there are no files, the modules that the process has imported stand for them.
         """
-        paths = [Path(place).resolve() for place in places]
+        paths = off_loop(lambda: [Path(place).resolve() for place in places])
         self._graphs = frozenset(path for path in paths if path.suffix == ".py")
         self._folders = [path for path in paths if path.suffix != ".py"]
         self._owned: dict[str, bool] = {}
@@ -137,26 +138,29 @@ class Project:
         self._loaded: dict[str, dict[Path, str]] = {}
         self._sources = SourceFiles()
         self._imports = ImportGraph(self._sources, self._is_own)
-        self._imports.start_from(self._graphs)
+        off_loop(self._imports.start_from, self._graphs)
 
     def owns(self, module: str) -> bool:
         """Whether an imported module is the project's own: the script that runs always is."""
         if module == "__main__":
             return True
         owned = self._owned.get(module)
-        if owned is None:
-            file = file_of(module)
-            owned = file is not None and self._is_own(_resolved(file))
-            if module in sys.modules:
-                self._owned[module] = owned
+        return off_loop(self._lies_within, module) if owned is None else owned
+
+    def _lies_within(self, module: str) -> bool:
+        file = file_of(module)
+        owned = file is not None and self._is_own(_resolved(file))
+        if module in sys.modules:
+            self._owned[module] = owned
         return owned
 
     def reaches(self, module: str) -> bool:
         """Whether a new process may import this imported module, as its graphs do."""
         if module == "__main__":
             return True
-        if not self.owns(module):
-            return False
+        return self.owns(module) and off_loop(self._is_reached, module)
+
+    def _is_reached(self, module: str) -> bool:
         self._note_loaded()
         return self._imports.reaches(files_run_by(module) or [_resolved(file_of(module) or "")])
 
@@ -168,10 +172,11 @@ class Project:
         """
         if module in sys.modules:
             return None
-        loaded = self._loaded_as(module) if module.startswith(_SEPARATOR) else None
-        if loaded is not None:
-            return find(loaded, path)
-        if not self._may_import(module, path[0]):
+        if module.startswith(_SEPARATOR):
+            loaded = off_loop(self._loaded_as, module)
+            if loaded is not None:
+                return find(loaded, path)
+        if not off_loop(self._may_import, module, path[0]):
             return None
         try:
             importlib.import_module(module)

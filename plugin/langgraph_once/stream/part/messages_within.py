@@ -22,6 +22,7 @@ __all__ = [
     "DEFAULT_KEY",
     "Found",
     "coerced",
+    "copied",
     "entries_of",
     "fields_of",
     "found_in_input",
@@ -98,6 +99,22 @@ def messages_given(value: Any, is_message_key: IsMessageKey) -> list[BaseMessage
     for key, item in entries_of(value):
         _Walk(found, coerce=is_message_key(key)).enter(overwritten(item)[0])
     return found.messages
+
+
+def copied(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """A value with containers of its own, so that what is put into its lists is not in here.
+
+    Messages stay the same objects. Models and dataclasses become what holds their fields.
+    """
+    if isinstance(value, BaseMessage) or type(value) in ATOMS or not depth:
+        return value
+    if isinstance(value, Mapping):
+        return {key: copied(item, depth - 1) for key, item in value.items()}
+    if _is_sequence(value) and not isinstance(value, tuple):
+        plain = _is_plain(value)
+        return [item if plain else copied(item, depth - 1) for item in value]
+    inner = fields_of(value)
+    return value if inner is None else {key: copied(item, depth - 1) for key, item in inner}
 
 
 def _writes(response: Any) -> Iterator[tuple[str, Any]]:

@@ -24,6 +24,7 @@ __all__ = [
     "Task",
     "Tasks",
     "first_message",
+    "graph_of",
     "is_sent",
     "raised_update",
 ]
@@ -226,6 +227,11 @@ def first_message(response: LLMResult) -> BaseMessage | None:
     """What a model answered, where it is a chat model."""
     answers = (answer for batch in response.generations for answer in batch)
     return next((each.message for each in answers if isinstance(each, ChatGeneration)), None)
+
+
+def graph_of(task: Task) -> str:
+    """The task that the graph of this one runs in; empty for the outermost graph."""
+    return "".join(lineage(task.ns)[:-1][-1:])
 
 
 def is_sent(metadata: Mapping[str, Any]) -> bool:

@@ -48,8 +48,10 @@ from langgraph_once.stream.running.attempts import (
     ModelRun,
     Task,
     first_message,
+    graph_of,
     is_sent,
 )
+from langgraph_once.stream.running.inputs import Standing
 from langgraph_once.stream.running.node_handler import NodeHandler
 from langgraph_once.stream.running.returned import ConcurrentWrites, TaskWrite, dropped, known_first
 from langgraph_once.stream.running.run import Run
@@ -68,6 +70,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         # One tuple: callbacks in threads never see the id of one run beside another run.
         self._last: tuple[UUID | None, ModelRun | None] = None, None
         self._concurrent = ConcurrentWrites()
+        self._standing = Standing()
         self._writing = threading.Lock()
 
     def on_chat_model_start(
@@ -145,6 +148,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         # On the object that the node returns, as upstream does: so the state has the same id.
         message.id = message.id or str(uuid4())
         self.seen.add(message.id)
+        self._standing.tell(message.id)
         run.task.runs.setdefault(message.id, run)
         if not run.id:
             self._begin_to_speak(run, message.id)
@@ -192,7 +196,10 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._take_back(task, task.take_back(inner=False), metadata)
         else:
             self._take_back_inner(task.ns)
-        task.given.add(inputs)
+        self.seen -= self._standing.added
+        step = None if task.is_sent else task.steps[-1]
+        unproven = self._standing.unproven(graph_of(task), step, inputs)
+        task.given.add(inputs, unproven)
         for outer in self._tasks.outer(task.ns):
             outer.given.inside |= task.given.named.keys()
 
@@ -207,6 +214,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             return
         self._take_back(task, task.take_back(inner=True), meta[1])
         self._send_found(meta, task, response, source)
+        self._standing.end(task.given)
         for run in self._tasks.drafts(task):  # whether another repeats it the deduplicator knows
             ns, metadata = run.meta
             last = AIMessageChunk(content="", id=run.id, chunk_position="last")
@@ -248,6 +256,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
                 is_changed = is_news and not is_repeated
                 is_listed = id(message) in found.by_id
                 written = TaskWrite(task, meta, message, source, is_changed, is_listed)
+                if is_named_here:
+                    self._standing.tell_unnamed(graph_of(task), message)
                 with self._writing:  # which of two is sent last decides what the consumer has
                     self._send_written(written)
         for message_id in dropped(found, task):
@@ -322,6 +332,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
     ) -> None:
         if not isinstance(message, RemoveMessage):
             self.seen.add(str(message.id))
+            self._standing.tell(str(message.id))
             self._tasks.say(
                 EmittedMessage(note_in(metadata).get("id") or str(message.id), ns, task.ns)
             )

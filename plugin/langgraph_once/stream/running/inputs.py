@@ -1,8 +1,13 @@
-"""What graphs and tasks were given: a node that returns it says nothing new."""
+"""What graphs and tasks were given: a node that returns it says nothing new.
+
+A node may change the lists of its state in place, and those of the caller's input with them: what
+it adds is then given to later tasks, though nobody was told it. So inputs are noted as they were,
+and what a task is given counts only if it stood in the thread before the run, or was told.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -12,13 +17,14 @@ from langgraph_once.stream.part.messages_within import (
     Found,
     IsMessageKey,
     coerced,
+    copied,
     entries_of,
     found_in_input,
     is_message_like,
     messages_given,
 )
 
-__all__ = ["GivenToGraph", "GivenToTask"]
+__all__ = ["GivenToGraph", "GivenToTask", "Standing"]
 
 
 class GivenToGraph:
@@ -29,7 +35,7 @@ class GivenToGraph:
     """
 
     def __init__(self, value: Any) -> None:
-        self._value = value
+        self._value = copied(value)
         self._messages: list[BaseMessage] | None = None
 
     def has(
@@ -55,18 +61,34 @@ class GivenToTask:
         self.named: dict[str, tuple[BaseMessage, object, str]] = {}
         self.inside: set[str] = set()
         self._value: Any = None
+        self._live: Any = None
         # By `id()`, with the message: no other object has that `id()` while this one is held.
         self._unnamed: dict[int, tuple[BaseMessage, object]] = {}
+        self._unproven: dict[int, BaseMessage] = {}
         self._unclaimed: list[Content] | None = None
 
-    def add(self, value: Any) -> None:
-        """Note the input, and what its messages say, which a node may change."""
-        self._value = value
+    def add(self, value: Any, unproven: Collection[int] = ()) -> None:
+        """Note the input, and what its messages say, which a node may change.
+
+        Args:
+            value: The input.
+            unproven: The `id()` of messages in it that count as not given.
+        """
+        self._live, self._value = value, copied(value)
         for key, message in found_in_input(value):
-            if message.id is None:
+            if id(message) in unproven:
+                self._unproven[id(message)] = message
+            elif message.id is None:
                 self._unnamed[id(message)] = message, message.content
             else:
                 self.named[message.id] = message, message.content, key
+
+    def added_in_place(self) -> list[str]:
+        """The ids of messages that its input holds by now, and did not hold when it was given."""
+        # What had no id may have got one by now.
+        unnamed = self._unnamed.keys() | self._unproven.keys()
+        found = (each for _, each in found_in_input(self._live) if id(each) not in unnamed)
+        return [each.id for each in found if each.id is not None and each.id not in self.named]
 
     def has(self, message: BaseMessage) -> bool:
         """Whether it was given this message, and that says what it said then."""
@@ -88,7 +110,7 @@ class GivenToTask:
             if messages and replaces(key) and self._is_in_part_unnamed(value):
                 again.update(id(message) for message in messages if self._is_unnamed(message))
                 for message, item in zip(messages, _items(value), strict=False):
-                    if message is item:
+                    if message is item or id(item) in self._unproven:
                         continue
                     if content_of(message) != _content(item):
                         break
@@ -99,11 +121,11 @@ class GivenToTask:
         """Whether it says this without an id: each time for one message that a graph made of it."""
         if self._unclaimed is None:
             self._unclaimed = [
-                content
+                said
                 for _, value in entries_of(self._value)
                 if self._is_in_part_unnamed(value)
-                for content in map(_content, _items(value))
-                if content is not None
+                for item in _items(value)
+                if id(item) not in self._unproven and (said := _content(item)) is not None
             ]
         if content not in self._unclaimed:
             return False
@@ -119,6 +141,83 @@ class GivenToTask:
             id(item) in self._unnamed if isinstance(item, BaseMessage) else is_message_like(item)
             for item in _items(value)
         )
+
+
+class Standing:
+    """Which messages of inputs stood in the thread before the run, or were told in it.
+
+    Those without an id are known by the object or, of copies, by content: as often as they stood
+    there. Those with an id are known, but for what a task has added to its input in place.
+
+    Attributes:
+        added: The ids of these, until they are told.
+    """
+
+    def __init__(self) -> None:
+        self._graphs: dict[str, tuple[int, set[str], list[tuple[BaseMessage, Content]]]] = {}
+        self.added: set[str] = set()
+        self._told: set[str] = set()
+
+    def unproven(self, graph: str, step: int | None, value: Any) -> set[int]:
+        """The messages in the input of a task that nobody may have been told of, by `id()`.
+
+        Args:
+            graph: The namespace of its graph.
+            step: Its step: what the tasks of the first are given stood there before. None for a
+                task of a `Send`, which gives what need not stand anywhere.
+            value: The input.
+        """
+        found = [*found_in_input(value)]
+        new = {id(message) for _, message in found if message.id in self.added}
+        if step is None:
+            return new
+        first, keys, known = self._graphs.get(graph, (step, set(), []))
+        if step < first:  # the graph is run anew
+            first, keys, known = step, set(), []
+        unnamed = [(key, message) for key, message in found if message.id is None]
+        if step == first:
+            known += [(m, content_of(m)) for key, m in unnamed if key not in keys]
+            keys |= {key for key, _ in entries_of(value)}
+        self._graphs[graph] = first, keys, known
+        here = {id(message) for _, message in found}
+        return new | _unknown([message for _, message in unnamed], here, known)
+
+    def tell(self, message_id: str) -> None:
+        """Note that the message of an id was told."""
+        self._told.add(message_id)
+        self.added.discard(message_id)
+
+    def tell_unnamed(self, graph: str, message: BaseMessage) -> None:
+        """Note that a message without an id was told, whose copies may be given to others."""
+        if graph in self._graphs:
+            self._graphs[graph][2].append((message, content_of(message)))
+
+    def end(self, given: GivenToTask) -> None:
+        """Note what a task that ends has added to its input in place, and did not return."""
+        self.added.update(id_ for id_ in given.added_in_place() if id_ not in self._told)
+
+
+def _unknown(
+    messages: list[BaseMessage], here: set[int], known: list[tuple[BaseMessage, Content]]
+) -> set[int]:
+    """Those that are not known, or are there more often than known: by `id()`.
+
+    Args:
+        messages: The messages of an input that have no id.
+        here: All messages of the input, by `id()`.
+        known: What is known.
+    """
+    objects = {id(message) for message, _ in known}
+    others = [message for message in messages if id(message) not in objects]
+    contents = [content for message, content in known if id(message) not in here]
+    unknown = set()
+    for message in others:
+        content = content_of(message)
+        if content in contents:
+            contents.remove(content)
+        else:
+            unknown.add(id(message))
+    return unknown
 
 
 def _items(value: Any) -> list[Any]:
