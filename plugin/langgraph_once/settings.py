@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, cast, get_origin, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError
@@ -48,10 +48,12 @@ __all__ = [
     "load_settings",
     "setting_problems",
     "take_environment",
+    "unknown_variables",
     "written_at",
 ]
 
 PREFIX = "ONCE_"
+AES_KEY = "LANGGRAPH_AES_KEY"
 AUTH_TYPE = "LANGGRAPH_AUTH_TYPE"
 NO_AUTH = "noop"
 
@@ -78,7 +80,7 @@ class Settings(BaseSettings):
     """The database of threads, in place of ONCE_CHECKPOINT__PATH: "sqlite:///threads.sqlite" or
     "postgresql://user:password@host/database". Secret."""
 
-    upstream_aes_key: SecretStr | None = Field(None, validation_alias="LANGGRAPH_AES_KEY")
+    upstream_aes_key: SecretStr | None = Field(None, validation_alias=AES_KEY)
     """Key of rows that upstream's encrypted serializer wrote; only read, never written with."""
 
     @property
@@ -118,8 +120,8 @@ def load_settings(
         environ: By default the environment of the process.
 
     Raises:
-        ConfigError: A key is unknown or a value is wrong, anywhere in `langgraph.json` or
-            among the `ONCE_` variables.
+        ConfigError: A key of `langgraph.json` is unknown, or a value is wrong, there or in a
+            variable. An unknown variable is no error: see `unknown_variables`.
     """
     environ = os.environ if environ is None else environ
     manifest = manifest or Manifest.from_environment(environ)
@@ -218,10 +220,35 @@ def setting_problems(
     environ = os.environ if environ is None else environ
     sections, problems = manifest.read_sections()
     graphs, wrong = manifest.read_graphs()
-    found = [*_unknown_variables(environ), *problems, *wrong, *_validation(sections, environ)[1]]
+    found = [*problems, *wrong, *_validation(sections, environ)[1]]
     for graph in graphs:
         found += _validation({"dedup": dict(graph.dedup)}, environ, graph.graph_id)[1]
     return list({str(error): error for error in found}.values())
+
+
+def unknown_variables(environ: Mapping[str, str] | None = None) -> dict[str, str | None]:
+    """Return the names that begin with `ONCE_` and set nothing, each with a setting it resembles.
+
+    Args:
+        environ: As `load_settings`.
+    """
+    environ = os.environ if environ is None else environ
+    names = [
+        f"{PREFIX}{'__'.join(filter(None, [section, key]))}".upper()
+        for section in Settings.model_fields.keys() - {"upstream_aes_key"}
+        for key in (_keys(section) or [""])
+    ]
+    settings = {name.removeprefix(PREFIX): name for name in names}
+    unknown = [
+        name
+        for name, value in environ.items()
+        if name.upper().startswith(PREFIX) and not _is_setting(name, value)
+    ]
+    found: dict[str, str | None] = {}
+    for name in unknown:
+        near = misspelt(name.upper().removeprefix(PREFIX), settings)
+        found[name] = settings[near] if near else None
+    return found
 
 
 def written_at(section: str, field: str) -> str:
@@ -248,8 +275,6 @@ def _validated(
     sections: Mapping[str, Any], environ: Mapping[str, str], graph_id: str = ""
 ) -> Settings:
     """`sections` as settings, with the variables of `environ` above them."""
-    for problem in _unknown_variables(environ):
-        raise problem
     settings, problems = _validation(sections, environ, graph_id)
     if settings is None:
         raise problems[0]  # out here, so that it does not refer to errors that hold what was given
@@ -271,7 +296,9 @@ def _validation(
             **__: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             variables = _Variables(settings_cls)
-            variables.env_vars = {name.lower(): value for name, value in environ.items()}
+            variables.env_vars = {
+                name.lower(): value for name, value in environ.items() if _is_setting(name, value)
+            }
             return variables, init_settings
 
     try:
@@ -327,8 +354,7 @@ def _config_error(details: ErrorDetails, environ: Mapping[str, str], graph_id: s
     else:
         where = setting_at(section, key)
     if details["type"] == "unexpected_keyword_argument":
-        config = cast(Any, Settings.model_fields[section].annotation)
-        allowed = [field.name for field in fields(config)]
+        allowed = _keys(section)
         if section == "checkpoint" and variable is None:
             allowed.append("serde")
         return ConfigError(where, unknown_key(key, allowed))
@@ -373,10 +399,23 @@ def _variable(section: str, key: str, environ: Mapping[str, str]) -> str | None:
     return variable if whole in names else None
 
 
-def _unknown_variables(environ: Mapping[str, str]) -> Iterator[ConfigError]:
-    """pydantic-settings passes over variables that match no field; a typing error must not."""
-    known = Settings.model_fields.keys() - {"upstream_aes_key"}
-    for name in environ:
-        section = name.upper().removeprefix(PREFIX).split("__")[0].lower()
-        if name.upper().startswith(PREFIX) and section not in known:
-            yield ConfigError(shown(name), unknown_key(section, known))
+def _is_setting(name: str, value: str) -> bool:
+    """Whether a variable sets something here. Others may begin with `ONCE_`, too.
+
+    Kubernetes sets `ONCE_PORT=tcp://…` and `ONCE_SERVICE_HOST` for a service named `once`. A name
+    that is no setting is passed over, as is the name of a section whose value is no JSON object.
+    """
+    upper = name.upper()
+    section, *key = upper.removeprefix(PREFIX).lower().split("__", 2)[:2]
+    if not upper.startswith(PREFIX) or section not in Settings.model_fields:
+        return upper == AES_KEY
+    config: Any = Settings.model_fields[section].annotation
+    if not is_dataclass(config):
+        return not key
+    return key[0] in _keys(section) if key else value.lstrip().startswith("{")
+
+
+def _keys(section: str) -> list[str]:
+    """The settings of a section; none if it is a setting itself."""
+    config: Any = Settings.model_fields[section].annotation
+    return [field.name for field in fields(config)] if is_dataclass(config) else []

@@ -18,6 +18,11 @@ from tests.integration_tests.browser import browser_in
 from tests.integration_tests.sse_graphs import MANIFEST
 
 RemoteFactory = Callable[..., Any]
+NO_SETTINGS = {
+    "ONCE_PORT": "tcp://10.0.0.1:80",  # two that Kubernetes sets for a service named `once`
+    "ONCE_SERVICE_HOST": "10.0.0.1",
+    "ONCE_SERDE__COMPRESION": "none",
+}
 SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDEy"
 
 
@@ -30,6 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
         "ONCE_CHECKPOINT__PATH": str(folder / "data" / "checkpoints.sqlite"),
         "LANGGRAPH_AES_KEY": SECRET,
         "ONCE_HTTP__METRICS": "true",
+        **NO_SETTINGS,
     }
     with DevServer(config, cwd=folder, env=env) as running:
         yield running

@@ -18,7 +18,7 @@ from demo.dev_server import DevServer
 from graphs.research.state import Finding
 from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph, OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
-from tests.integration_tests.conftest import SECRET, RemoteFactory
+from tests.integration_tests.conftest import NO_SETTINGS, SECRET, RemoteFactory
 from tests.integration_tests.served import HELLO
 from tests.integration_tests.tally import Tally, message_texts
 
@@ -41,6 +41,12 @@ class TestWiring:
         assert httpx.get(f"{server.url}/ok").json()["ok"] is True
         found = httpx.post(f"{server.url}/assistants/search", json={"limit": 100}).json()
         assert {"research", "research_plain"} <= {a["graph_id"] for a in found}
+
+    def test_variables_that_are_no_settings_do_not_stop_it(self, server: DevServer) -> None:
+        assert httpx.get(f"{server.url}/once/config").json()["serde"]["compression"] == "zstd"
+        told = {name for name in NO_SETTINGS if name in server.log}
+        assert told == {"ONCE_SERDE__COMPRESION"}
+        assert "did you mean ONCE_SERDE__COMPRESSION?" in server.log
 
     def test_our_routes_show_settings_and_no_secret(self, server: DevServer) -> None:
         assert httpx.get(f"{server.url}/once/health").json()["ok"] is True

@@ -253,6 +253,19 @@ def test_what_works_but_not_as_it_reads_is_a_hint(tmp_path: Path) -> None:
     )
 
 
+def test_variables_that_are_no_settings_are_hints(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(APP_PY)
+    manifest = {"dependencies": ["."], "graphs": wrapped(agent="app:graph")}
+    (tmp_path / "langgraph.json").write_text(json.dumps(manifest))
+    environ = {"ONCE_PORT": "tcp://10.0.0.1:80", "ONCE_SERVICE_HOST": "1", "ONCE_DATABASE": "x"}
+    run = run_once("check", cwd=tmp_path, **environ)
+    assert run.returncode == 0, run.stderr
+    assert [line for line in run.stdout.splitlines() if "ONCE_" in line] == [
+        "hint: ONCE_DATABASE: is no setting, and has no effect; did you mean ONCE_DATABASE_URL?",
+        "hint: ONCE_PORT, ONCE_SERVICE_HOST: no settings, and without effect",
+    ]
+
+
 def test_check_says_that_no_graph_is_wrapped(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP_PY)
     for graphs, words in (

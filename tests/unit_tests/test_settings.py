@@ -12,8 +12,13 @@ import pytest
 from langgraph_once.config import DedupConfig, HideConfig, SerdeConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import APP, SAVER, Manifest
-from langgraph_once.reference import env_example, json_schema
-from langgraph_once.settings import load_graph_targets, load_settings
+from langgraph_once.reference import env_example, json_schema, variables
+from langgraph_once.settings import (
+    load_graph_targets,
+    load_settings,
+    setting_problems,
+    unknown_variables,
+)
 
 ROOT = Path(__file__).parents[2]
 KEY = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDEy"
@@ -51,9 +56,12 @@ def test_the_environment_wins_for_every_graph() -> None:
     ("environ", "where", "problem"),
     [
         ({"ONCE_SERDE__COMPRESSION": "gzip"}, "ONCE_SERDE__COMPRESSION", "'zstd' or 'none'"),
-        ({"ONCE_SERDE__COMPRESION": "none"}, "ONCE_SERDE__COMPRESION", "mean 'compression'"),
-        ({"ONCE_SERD__COMPRESSION": "none"}, "ONCE_SERD__COMPRESSION", "mean 'serde'"),
-        ({"ONCE_STROE": "{}"}, "ONCE_STROE", "mean 'store'"),
+        (
+            {"ONCE_SERDE": '{"compresion": "none"}'},
+            "ONCE_SERDE__COMPRESION",
+            "mean 'compression'",
+        ),
+        ({"ONCE_SERDE": '{"compression": '}, "ONCE_SERDE", "as JSON"),
         ({"ONCE_SERDE__ALLOWED_TYPES": "a:B"}, "ONCE_SERDE__ALLOWED_TYPES", "as JSON"),
         (
             {"ONCE_SERDE__ENCRYPTION_KEYS": '{"2026": "first", "2026": "second"}'},
@@ -70,6 +78,52 @@ def test_a_wrong_variable_is_named(environ: dict[str, str], where: str, problem:
     assert caught.value.key == where
     assert problem in caught.value.problem
     assert "\n" not in str(caught.value)
+
+
+KUBERNETES = {
+    "ONCE_SERVICE_HOST": "10.0.0.1",
+    "ONCE_SERVICE_PORT": "80",
+    "ONCE_SERVICE_PORT_HTTP": "80",
+    "ONCE_PORT": "tcp://10.0.0.1:80",
+    "ONCE_PORT_80_TCP": "tcp://10.0.0.1:80",
+    "ONCE_PORT_80_TCP_ADDR": "10.0.0.1",
+}
+"""What it sets for a service named `once`, in each container of the namespace."""
+
+
+def test_a_variable_that_is_no_setting_changes_nothing() -> None:
+    strange = {"ONCE_HTTP": "tcp://10.0.0.1:80", "ONCE_STORE": "/data", "once_dedup": "1"}
+    gone = {"ONCE_CHECKPOINT__POOL_MIN_SIZE": "1", "ONCE_DATABASE_URL__X": "1"}
+    environ = {**KUBERNETES, **strange, **gone}
+    manifest = graph(target="app.graph:graph", dedup={"state": "auto"})
+    assert load_settings(manifest, environ).model_dump() == load_settings(manifest, {}).model_dump()
+    assert load_graph_targets(manifest, environ) == load_graph_targets(manifest, {})
+    assert setting_problems(manifest, environ) == []
+    assert unknown_variables(environ).keys() == environ.keys()
+
+
+def test_a_setting_is_none_of_the_unknown_variables() -> None:
+    known = {each.name: each.default for each in variables()}
+    known |= {"once_serde__compression": "none", "ONCE_DEDUP__HIDE__TAGS": "[]", "ONCE_HTTP": "{}"}
+    assert unknown_variables(known) == {}
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "setting"),
+    [
+        ("ONCE_SERDE__COMPRESION", "ONCE_SERDE__COMPRESSION"),
+        ("ONCE_SERD__COMPRESSION", "ONCE_SERDE__COMPRESSION"),
+        ("ONCE_SERDE__ENCRYPTION_KEY", "ONCE_SERDE__ENCRYPTION_KEYS"),
+        ("ONCE_SERDE_ENCRYPTION_KEYS", "ONCE_SERDE__ENCRYPTION_KEYS"),
+        ("once_checkpoint_path", "ONCE_CHECKPOINT__PATH"),
+        ("ONCE_DATABASE", "ONCE_DATABASE_URL"),
+        *((name, None) for name in KUBERNETES),
+    ],
+)
+def test_a_misspelt_variable_is_told_with_the_setting_it_resembles(
+    misspelt: str, setting: str | None
+) -> None:
+    assert unknown_variables({misspelt: "{}"}) == {misspelt: setting}
 
 
 @pytest.mark.parametrize(

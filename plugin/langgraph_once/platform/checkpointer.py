@@ -24,7 +24,7 @@ from langgraph_once.errors import StorageError
 from langgraph_once.platform.server_hooks import hand_on_delta_history
 from langgraph_once.platform.startup import serializer_for, user_mistakes_stop_the_server
 from langgraph_once.platform.state_types import types_in_graphs
-from langgraph_once.settings import Settings, load_settings
+from langgraph_once.settings import Settings, load_settings, unknown_variables
 
 __all__ = ["saver"]
 
@@ -51,9 +51,17 @@ async def saver() -> AsyncIterator[BaseCheckpointSaver[str]]:
                 await stack.enter_async_context(serving(opened, settings))
             kind = database_kind(settings.database)
             logger.info("Threads are kept in %s, %s", kind, opened.name)
+            _tell_of_misspelt_variables()
         telling = asyncio.create_task(_tell_of_stock_writer(opened, settings))
         yield opened
         await telling
+
+
+def _tell_of_misspelt_variables() -> None:
+    """Log what was meant for us: a misspelt encryption key would leave values readable."""
+    for name, near in unknown_variables().items():
+        if "__" in name and near is not None:
+            logger.warning("%s is no setting, and has no effect; did you mean %s?", name, near)
 
 
 async def _tell_of_stock_writer(saver: OnceSaver, settings: Settings) -> None:

@@ -17,7 +17,7 @@ from langgraph_once.manifest import Manifest
 from langgraph_once.platform.check.findings import CheckFinding, finding, findings_of
 from langgraph_once.platform.check.graph_checks import check_graphs
 from langgraph_once.platform.check.keys import check_image, unread_keys
-from langgraph_once.platform.check.setting_names import check_named_types
+from langgraph_once.platform.check.setting_names import check_named_types, check_variables
 from langgraph_once.platform.check.sockets import check_sockets
 from langgraph_once.platform.startup import check_extensions, check_store_database, serializer_for
 from langgraph_once.serde import OnceSerializer
@@ -44,6 +44,7 @@ def check_project(parsed: Mapping[str, Any]) -> list[CheckFinding]:
     manifest = Manifest.from_json(parsed)
     found = [finding("stops", each.key, each.problem) for each in setting_problems(manifest)]
     are_settings_right = not found
+    found += check_variables()
     found += missing_server()
     found += check_sockets(manifest)
     found += check_graphs(manifest)

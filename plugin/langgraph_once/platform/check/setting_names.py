@@ -1,4 +1,4 @@
-"""Types and functions that settings name: whether they are there."""
+"""Names that lead nowhere: types and functions in settings, and variables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.check.findings import CheckFinding, Effect, finding, findings_of
 from langgraph_once.platform.targets import load_object
-from langgraph_once.settings import written_at
+from langgraph_once.redaction import shown
+from langgraph_once.settings import unknown_variables, written_at
 
-__all__ = ["check_named_types"]
+__all__ = ["check_named_types", "check_variables"]
+
+
+def check_variables() -> Iterator[CheckFinding]:
+    """Yield hints about variables that begin with `ONCE_` and are no settings."""
+    unknown = unknown_variables()
+    for name, near in unknown.items():
+        if near is not None:
+            problem = f"is no setting, and has no effect; did you mean {near}?"
+            yield finding("hint", shown(name), problem)
+    if others := [shown(name) for name, near in unknown.items() if near is None]:
+        yield finding("hint", ", ".join(sorted(others)), "no settings, and without effect")
 
 
 def check_named_types(config: SerdeConfig) -> Iterator[CheckFinding]:
