@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -42,8 +43,11 @@ from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
 __all__ = ["Deduplicator", "cuts_states"]
 
+logger = logging.getLogger(__name__)
+
 STATE_MODES = frozenset({"updates", "values"})
 MESSAGE_MODES = STATE_MODES | {"messages"}
+_MALFORMED = "A part of mode %r is passed on as it came: it is malformed (%s)"
 OTHER_MODES = frozenset({"custom", "debug", "tasks", "checkpoints", "tools", "events"})
 
 
@@ -150,9 +154,13 @@ class Deduplicator:
 
     def feed(self, part: Part) -> Iterator[Part]:
         """What the consumer lacks of `part`, in order; `part` itself is not changed."""
-        if part.mode == "messages" and self.passes(part.data, part.meta):
+        try:
+            if part.mode == "messages" and self.passes(part.data, part.meta):
+                return iter((part,))
+            return iter([*self._form(self.decide(part))])
+        except Exception as error:  # as the fields of messages are not validated when assigned
+            logger.warning(_MALFORMED, part.mode, type(error).__name__)
             return iter((part,))
-        return self._form(self.decide(part))
 
     def decide(self, part: Part) -> Iterator[Operation]:
         """What is to become of `part`, in order: what `feed` writes in the form of its reader.

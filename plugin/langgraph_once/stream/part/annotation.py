@@ -21,6 +21,7 @@ __all__ = [
     "naming",
     "note_in",
     "source_in",
+    "without_note",
 ]
 
 ANNOTATION_KEY: Final = "once"
@@ -129,6 +130,11 @@ def annotated(
     if not sent or type(metadata) is PrivateMetadata:
         return PrivateMetadata(metadata, annotation)
     return {**metadata, ANNOTATION_KEY: annotation}
+
+
+def without_note(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `metadata` without what stands there under our key: a user's, or forged."""
+    return {key: value for key, value in metadata.items() if key != ANNOTATION_KEY}
 
 
 def note_in(metadata: dict[str, Any]) -> Annotation:

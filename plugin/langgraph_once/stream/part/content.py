@@ -110,7 +110,17 @@ class Content(NamedTuple):
 
 
 def content_of(message: BaseMessage) -> Content:
-    """What a whole message says."""
+    """What a whole message says.
+
+    Fields that are assigned are not validated: what cannot be read so is compared as it stands.
+    """
+    try:
+        return _content_of(message)
+    except Exception:
+        return Content(_kind(message), "", (), (("malformed", repr(message.__dict__)),))
+
+
+def _content_of(message: BaseMessage) -> Content:
     texts: list[str] = []
     blocks: dict[str, list[str]] = {}
     _read_blocks(message.content, texts, blocks)
@@ -119,9 +129,12 @@ def content_of(message: BaseMessage) -> Content:
     calls: tuple[Call, ...] = ()
     if isinstance(message, AIMessage):
         calls = tuple(
-            [(call["id"], call["name"], _canonical(call["args"])) for call in message.tool_calls]
+            [
+                (call.get("id"), call["name"], _canonical(call.get("args")))
+                for call in message.tool_calls
+            ]
             + [
-                (call["id"], call["name"], call["args"] or "")
+                (call.get("id"), call.get("name"), call.get("args") or "")
                 for call in message.invalid_tool_calls
             ]
         )
@@ -229,7 +242,7 @@ class StreamedContent:
 
 
 def _kind(message: BaseMessage) -> str:
-    return message.type.removesuffix("MessageChunk").lower()
+    return str(message.type).removesuffix("MessageChunk").lower()
 
 
 def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -> int:

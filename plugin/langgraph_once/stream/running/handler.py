@@ -14,8 +14,10 @@ message comes from, in which attempt, and by which model run.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Literal
 from uuid import UUID, uuid4
@@ -38,10 +40,12 @@ from langgraph_once.stream.part.annotation import (
     flagged,
     naming,
     note_in,
+    without_note,
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.where import NODE_KEY
 from langgraph_once.stream.running.attempts import (
     EmittedMessage,
     Meta,
@@ -57,6 +61,8 @@ from langgraph_once.stream.running.returned import ConcurrentWrites, TaskWrite, 
 from langgraph_once.stream.running.run import Run
 
 __all__ = ["OnceMessagesHandler"]
+
+logger = logging.getLogger(__name__)
 
 
 class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
@@ -181,9 +187,10 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         # Upstream knows which graphs are streamed. The inputs are walked here, so it gets none to
         # walk, but where its way is asked for.
         known = inputs if self.run.is_stock else {}
-        StreamMessagesHandler.on_chain_start(
-            self, serialized, known, run_id=run_id, metadata=metadata, **kwargs
-        )
+        with suppress(TypeError):  # it looks for ids last, and an id may be what cannot be looked for
+            StreamMessagesHandler.on_chain_start(
+                self, serialized, known, run_id=run_id, metadata=metadata, **kwargs
+            )
         if metadata is None or TASK_NS_KEY not in metadata:
             return
         if run_id not in self.metadata:
@@ -235,33 +242,48 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
                 not task.is_sent and (key in found.replaced or self.run.replaces(meta[0], key))
             ),
         )
-        space = space_of(self.run.config, takes_back=not self.run.is_stock)
         for message in known_first(found.messages, task, self.run.was_hidden):
-            is_unnamed = id(message) in nameless
-            is_repeated = id(message) in repeated
-            is_named_here = not message.id
-            if not message.id:  # as upstream, so that the state has it under this id
-                is_copy = not (is_unnamed or is_repeated)
-                streamed = task.copied(message, space=space) if is_copy else None
-                message.id = streamed or str(uuid4())
-            task.keep(message.id)
-            if isinstance(message, RemoveMessage):
-                if self.run.is_stock or message.id != REMOVE_ALL_MESSAGES:
-                    self._send_removal(meta, task, message.id, source)
-            elif is_unnamed:
-                if not self.run.is_stock:  # a state tells it, and under which id
-                    self._send_whole(TaskWrite(task, meta, message, source), "unnamed")
-            else:
-                is_news = is_named_here or self._has_changed(task, message)
-                is_changed = is_news and not is_repeated
-                is_listed = id(message) in found.by_id
-                written = TaskWrite(task, meta, message, source, is_changed, is_listed)
-                if is_named_here:
-                    self._standing.tell_unnamed(graph_of(task), message)
-                with self._writing:  # which of two is sent last decides what the consumer has
-                    self._send_written(written)
+            is_listed = id(message) in found.by_id
+            written = TaskWrite(task, meta, message, source, is_listed=is_listed)
+            try:
+                is_unnamed, is_repeated = (id(message) in each for each in (nameless, repeated))
+                self._send_returned(written, is_unnamed=is_unnamed, is_repeated=is_repeated)
+            except Exception as error:  # a malformed message costs no other
+                told = "A %s of node %r is streamed as it is: it is malformed (%s)"
+                kind = type(message).__name__
+                logger.warning(told, kind, meta[1].get(NODE_KEY), type(error).__name__)
+                self.stream((meta[0], "messages", (message, without_note(meta[1]))))
         for message_id in dropped(found, task):
             self._send_removal(meta, task, message_id, source)
+
+    def _send_returned(self, written: TaskWrite, *, is_unnamed: bool, is_repeated: bool) -> None:
+        """Send a message that a task returned, under an id.
+
+        Args:
+            written: The message, of which it is not known yet whether it is changed.
+            is_unnamed: Whether its graph will give it another id.
+            is_repeated: Whether it repeats what had no id.
+        """
+        task, meta, message, source, _, _ = written
+        is_named_here = not message.id
+        if not message.id:  # as upstream, so that the state has it under this id
+            is_copy = not (is_unnamed or is_repeated)
+            space = space_of(self.run.config, takes_back=not self.run.is_stock)
+            streamed = task.copied(message, space=space) if is_copy else None
+            message.id = streamed or str(uuid4())
+        task.keep(message.id)
+        if isinstance(message, RemoveMessage):
+            if self.run.is_stock or message.id != REMOVE_ALL_MESSAGES:
+                self._send_removal(meta, task, message.id, source)
+        elif is_unnamed:
+            if not self.run.is_stock:  # a state tells it, and under which id
+                self._send_whole(written._replace(is_listed=False), "unnamed")
+        else:
+            is_news = is_named_here or self._has_changed(task, message)
+            if is_named_here:
+                self._standing.tell_unnamed(graph_of(task), message)
+            with self._writing:  # which of two is sent last decides what the consumer has
+                self._send_written(written._replace(is_changed=is_news and not is_repeated))
 
     def _send_written(self, written: TaskWrite) -> None:
         """Send a message that a task returned, if the consumer is to have it now."""
@@ -291,7 +313,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         metadata = self._annotate(meta[1], source, task, run=run)
         note = note_in(metadata)
         is_known = self.run.is_stock and message.id in self.seen
-        if source != "history" and (is_known or message.id in task.given.named):
+        if source != "history" and (is_known or str(message.id) in task.given.named):
             note["given"] = True
         if run is not None and run.said == content_of(message):
             note["streamed"] = True

@@ -81,14 +81,15 @@ class GivenToTask:
             elif message.id is None:
                 self._unnamed[id(message)] = message, message.content
             else:
-                self.named[message.id] = message, message.content, key
+                self.named[str(message.id)] = message, message.content, key
 
     def added_in_place(self) -> list[str]:
         """The ids of messages that its input holds by now, and did not hold when it was given."""
         # What had no id may have got one by now.
         unnamed = self._unnamed.keys() | self._unproven.keys()
         found = (each for _, each in found_in_input(self._live) if id(each) not in unnamed)
-        return [each.id for each in found if each.id is not None and each.id not in self.named]
+        ids = (str(each.id) for each in found if each.id is not None)
+        return [id_ for id_ in ids if id_ not in self.named]
 
     def has(self, message: BaseMessage) -> bool:
         """Whether it was given this message, and that says what it said then."""
@@ -168,7 +169,7 @@ class Standing:
             value: The input.
         """
         found = [*found_in_input(value)]
-        new = {id(message) for _, message in found if message.id in self.added}
+        new = {id(message) for _, message in found if str(message.id) in self.added}
         if step is None:
             return new
         first, keys, known = self._graphs.get(graph, (step, set(), []))

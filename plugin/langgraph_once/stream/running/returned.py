@@ -73,7 +73,7 @@ def known_first(
         was_hidden: Whether it had said the message of an id before it was resumed, unheard.
     """
     known = {said.id for said in list(task.said.values())} | task.runs.keys()  # others may say
-    return sorted(messages, key=lambda m: m.id not in known and not was_hidden(str(m.id)))
+    return sorted(messages, key=lambda m: str(m.id) not in known and not was_hidden(str(m.id)))
 
 
 def dropped(found: Found, task: Task) -> list[str]:
@@ -83,7 +83,7 @@ def dropped(found: Found, task: Task) -> list[str]:
         if isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES:
             keys = {key for *_, key in task.given.named.values()} - kept.keys()
             kept |= dict.fromkeys(keys, found.messages[at + 1 :])
-    ids = {key: {message.id for message in messages} for key, messages in kept.items()}
+    ids = {key: {str(message.id) for message in messages} for key, messages in kept.items()}
     return [
         message_id
         for message_id, (*_, key) in task.given.named.items()
