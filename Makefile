@@ -19,7 +19,7 @@ UV := UV_HTTP_TIMEOUT=10 $(BIN)/uv
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python dev test pytest test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs docs-site lock clean
+.PHONY: help python dev test pytest test-slow test-examples test-product test-lowest test-all canary mutate lint style types demo bench format docs docs-site lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -61,6 +61,14 @@ test-examples: $(READY) ## Twenty times as many random examples of each law
 
 test-product: $(READY) ## Every variant, here and over a server; takes half an hour
 	$(call PYTEST,1200) -m product
+
+# What no floor is of, as pytest, comes from the lock where the floors allow it.
+test-lowest: $(READY) ## Test the rooms with the lowest version of each package that we ask for
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
+		--requirement tests/lowest/tools.txt --editable '.[aes,ag-ui,arrow,brotli,cli,metrics,polars,postgres,sse]'
+	.venv-lowest/bin/python -m pytest --numprocesses logical --dist loadscope \
+		$$(grep -v '^#' tests/lowest/tests.txt)
 
 test-all: test test-slow test-examples test-product ## Everything
 
