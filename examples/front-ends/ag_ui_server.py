@@ -1,6 +1,6 @@
 """An AG-UI endpoint in front of a graph of any LangGraph server.
 
-pip install "langgraph-once[ag-ui]" starlette uvicorn
+pip install "/path/to/langgraph-once[ag-ui]" starlette uvicorn
 python ag_ui_server.py http://127.0.0.1:2024 agent
 """
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from importlib.metadata import PackageNotFoundError, distribution
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from importlib.metadata import PackageNotFoundError, requires
 
 __all__ = ["install_command"]
 
@@ -13,21 +10,18 @@ _NAME = "langgraph-once"
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds an extra to this package, from where the package came.
+    """Return the command that adds the packages of an extra to this environment.
 
-    Its bare name would do only for what came from a package index. Of anything else the installer
-    noted the origin in `direct_url.json` (PEP 610): a folder, a file or a repository.
+    It names them, and not this package: its own name would do only for what came from an index.
     """
     try:
-        noted = distribution(_NAME).read_text("direct_url.json")
+        asked = requires(_NAME) or []
     except PackageNotFoundError:  # imported from a folder that nobody installed
-        noted = None
-    origin = json.loads(noted) if noted else {}
-    named, url = f"{_NAME}[{extra}]", origin.get("url")
-    if url is None:
-        return f'pip install "{named}"'
-    if origin.get("dir_info", {}).get("editable"):
-        return f'pip install -e "{url2pathname(urlsplit(url).path)}[{extra}]"'
-    if vcs := origin.get("vcs_info"):
-        url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
-    return f'pip install "{named} @ {url}"'
+        return f'pip install -e "/path/to/{_NAME}[{extra}]"'
+    pairs = [requirement.partition(";") for requirement in asked]
+    of_extra = [
+        f'"{requirement.strip()}"'
+        for requirement, _, marker in pairs
+        if marker.replace('"', "'").strip() == f"extra == '{extra}'"
+    ]
+    return " ".join(["pip install", *of_extra])

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache, reduce
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -48,7 +49,10 @@ def test_upstream_has_each_private_name_of_the_list(
 
 @pytest.mark.parametrize("test", sorted({name.test for name in PRIVATE}))
 def test_the_tests_that_the_list_of_private_names_gives_exist(test: str) -> None:
-    assert list(Path("tests").rglob(f"{test}.py"))
+    found = list(Path("tests").rglob(f"{test}.py"))
+    if not found and find_spec("langgraph_once_ops") is None:
+        pytest.skip("a test of operations, which are not here")
+    assert found
 
 
 def test_each_private_import_is_listed() -> None:

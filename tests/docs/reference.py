@@ -216,7 +216,7 @@ states of connections. No thread, node, graph, user or text is in any of them.
 ## Prometheus
 
 ```
-pip install "langgraph-once[metrics]"
+pip install "/path/to/langgraph-once[metrics]"
 ONCE_HTTP__METRICS=true
 ```
 

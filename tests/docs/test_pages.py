@@ -113,6 +113,19 @@ def slug(title: str) -> str:
     return re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-")
 
 
+def test_no_page_installs_this_package_from_an_index() -> None:
+    """None has it: a line names a clone, a wheel or a commit."""
+    tracked = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    for name in tracked:
+        if name.startswith("tests/") or not name.endswith((".md", ".py", ".toml", ".example")):
+            continue
+        for line in (ROOT / name).read_text().splitlines():
+            by_name = re.search(r"(?<![\w/.-])langgraph-once(\[[\w,-]+\])(?! @ )", line)
+            installs = re.search(r"(pip install|uv add)\b[^`#]*[\s\"'](?=langgraph-once\b)", line)
+            assert not installs, f"{name}: {line}"
+            assert not by_name or name == "pyproject.toml", f"{name}: {line}"
+
+
 def test_a_package_index_is_shown_no_link_that_leads_nowhere() -> None:
     text = str(metadata("langgraph-once").json["description"])
     assert "# langgraph-once" in text

@@ -17,6 +17,7 @@ AUTH = Path(__file__).with_name("auth_served.py")
 
 @pytest.mark.parametrize("guards_routes", [False, True])
 def test_strangers_are_told_nothing_of_ours(tmp_path: Path, guards_routes: bool) -> None:
+    pytest.importorskip("langgraph_once_ops", reason="the page is of operations")
     config = tmp_path / "langgraph.json"
     manifest: dict[str, Any] = {
         "dependencies": ["."],

@@ -80,6 +80,7 @@ def check(folder: Path, **manifest: Any) -> Found:
         for each in said["findings"]
     }
     assert len(found) == len(said["findings"])
+    found.pop("extensions", None)  # these tests also run where operations are not installed
     return Found(run.returncode, found)
 
 

@@ -14,6 +14,7 @@ import click
 from langgraph_once.commands.project_settings import CONFIG, parsed_json, prepare, read_file
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.floors import old_packages, told
 from langgraph_once.platform.wiring import Plan, find_graphs, tried_plan
 
 __all__ = ["init_command"]
@@ -62,6 +63,8 @@ def init_command(
     if undo:
         _undo(yes)
         return
+    if old := [each for each in old_packages() if not each.is_optional]:
+        raise ConfigError(CONFIG, f"nothing is written: {told(old)}")
     before = _read()
     parsed = json.loads(before or "{}")
     _refuse_what_is_there(parsed, database, graphs)

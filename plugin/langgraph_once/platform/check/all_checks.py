@@ -13,6 +13,7 @@ from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.extras import install_command
+from langgraph_once.floors import old_packages, told
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.check.findings import CheckFinding, finding, findings_of
 from langgraph_once.platform.check.graph_checks import check_graphs
@@ -44,6 +45,10 @@ def check_project(parsed: Mapping[str, Any]) -> list[CheckFinding]:
     manifest = Manifest.from_json(parsed)
     found = [finding("stops", each.key, each.problem) for each in setting_problems(manifest)]
     are_settings_right = not found
+    found += (
+        finding("hint" if each.is_optional else "stops", each.name, told([each]))
+        for each in old_packages()
+    )
     found += check_variables()
     found += missing_server()
     found += check_sockets(manifest)

@@ -34,7 +34,7 @@ def off_loop(ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     def run() -> None:
         try:
             answer = ask(*args, **kwargs)
-        except BaseException as error:  # noqa: BLE001  # raised where it was asked
+        except BaseException as error:  # raised where it was asked
             answers.put(partial(_raise, error))
         else:
             answers.put(lambda: answer)

@@ -1,0 +1,92 @@
+"""Packages that are older than this one needs: named before anything else goes wrong.
+
+Installers keep to what our metadata asks for, but not with `--no-deps`, nor where a project
+overrides it. `import langgraph_once` then fails with one line that says what to install.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import Final, NamedTuple
+
+__all__ = ["AT_IMPORT", "OldPackage", "old_packages", "refuse_old_packages", "told"]
+
+_NAME: Final = "langgraph-once"
+
+AT_IMPORT: Final = {"langgraph": (1, 2, 22), "ormsgpack": (1, 13, 1)}
+"""Packages of which an older one may be imported, and do harm later: ormsgpack 1.13.0 ends the
+process on five damaged bytes. They are asked for at each import; all others would take 50 ms."""
+
+_REQUIREMENT: Final = re.compile(r"([\w.-]+)(?:\[[^\]]*\])?\s*([^;]*)(?:;\s*(.*))?")
+
+
+class OldPackage(NamedTuple):
+    """A package that is older than we need."""
+
+    name: str
+    installed: str
+    needed: str
+    """The versions that we ask for, as `>=1.13.1`."""
+    is_optional: bool
+    """Whether only an extra asks for it."""
+
+
+def told(found: Sequence[OldPackage]) -> str:
+    """Return in one line what is too old, and what to do."""
+    needs = ", ".join(f"{each.name}{each.needed} (found {each.installed})" for each in found)
+    wanted = " ".join(f'"{each.name}{each.needed}"' for each in found)
+    return f"{_NAME} needs {needs}: run `pip install {wanted}`, or raise it in your requirements"
+
+
+@contextmanager
+def refuse_old_packages() -> Iterator[None]:
+    """Import inside: what cannot work with an old package, or would do harm, names it.
+
+    Raises:
+        ImportError: A package is too old.
+    """
+    if any(_is_older(name, floor) for name, floor in AT_IMPORT.items()):
+        _raise_for_old_packages()
+    try:
+        yield
+    except (ImportError, AttributeError, TypeError):
+        _raise_for_old_packages()
+        raise
+
+
+def old_packages() -> list[OldPackage]:
+    """Return the installed packages that are older than our metadata asks for."""
+    try:
+        asked = requires(_NAME) or []
+    except PackageNotFoundError:  # imported from a folder that nobody installed
+        return []
+    found: dict[str, OldPackage] = {}
+    for requirement in asked:
+        matched = _REQUIREMENT.fullmatch(requirement)
+        name, versions, marker = matched.groups("") if matched else ("", "", "")
+        floor = re.search(r">=([\d.]+)", versions)
+        is_for_us = 'extra == "dev"' not in marker.replace("'", '"')
+        if floor and is_for_us and _is_older(name, _release(floor[1])):
+            needed = ",".join(sorted(versions.strip().split(","), reverse=True))
+            optional = "extra" in marker
+            found.setdefault(name, OldPackage(name, version(name), needed, optional))
+    return list(found.values())
+
+
+def _raise_for_old_packages() -> None:
+    if found := [each for each in old_packages() if not each.is_optional]:
+        raise ImportError(told(found), name=found[0].name) from None
+
+
+def _is_older(name: str, floor: tuple[int, ...]) -> bool:
+    try:
+        return _release(version(name)) < floor
+    except PackageNotFoundError:  # an extra's; or the import will say so
+        return False
+
+
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)))
