@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk import get_sync_client
@@ -69,9 +70,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_our_package_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"langgraph_once"}
+    packages = {folder.parent.name for folder in (ROOT / "plugin").glob("*/__init__.py")}
+    assert {name.split("/")[0].split("-")[0] for name in names} == packages
     assert "langgraph_once/py.typed" in names
     assert "langgraph_once/platform/graphs.py" in names
 
@@ -90,7 +92,7 @@ def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
     command = tmp_path / ".venv" / "bin" / "langgraph-once"
     run(command, "init", "--yes", cwd=tmp_path)
     assert json.loads((tmp_path / "langgraph.json").read_text()) == MANIFEST
-    run(command, "check", cwd=tmp_path)
+    assert "`survey`" in run(command, "check", cwd=tmp_path)  # which the extra `ops` would add
 
     config: Any = {"configurable": {}}
     served = DevServer(tmp_path / "langgraph.json", cwd=tmp_path, python=str(python))
@@ -102,6 +104,7 @@ def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
         graph = RemoteGraph("agent", sync_client=client)
         for chunk in graph.stream(asked, config, stream_mode="messages", version="v2"):
             tally.add(chunk)
+        assert httpx.get(f"{server.url}/once").status_code == 404  # the page needs that extra, too
     assert tally.deliveries() == {"Forty-two.": 1}
 
     database = tmp_path / ".langgraph_once" / "checkpoints.sqlite"

@@ -111,8 +111,10 @@ def test_a_wrong_encryption_key_is_one_line_without_the_key(project: Path) -> No
     assert "too-short" not in run.stderr
 
 
-def test_an_unknown_key(project: Path) -> None:
-    assert_one_line(once("check", cwd=project, ONCE_STROE="{}"), "ONCE_STROE", "'store'")
+def test_a_variable_that_is_no_setting_is_a_hint(project: Path) -> None:
+    run = once("check", cwd=project, ONCE_SERVICE_HOST="1", ONCE_STROE="{}")
+    assert run.returncode == 0
+    assert "hint: ONCE_SERVICE_HOST, ONCE_STROE: no settings" in run.stdout
 
 
 def test_a_provider_that_is_not_installed_stops_the_sample() -> None:
