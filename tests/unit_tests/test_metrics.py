@@ -276,5 +276,5 @@ def test_a_package_that_is_missing_is_named_by_one_line(monkeypatch: pytest.Monk
     monkeypatch.delitem(sys.modules, "langgraph_once.metrics.prometheus")
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     settings = load_settings(environ={"ONCE_HTTP__METRICS": "true"})
-    with pytest.raises(ConfigError, match=r"ONCE_HTTP__METRICS: .*pip install .*\[metrics\]"):
+    with pytest.raises(ConfigError, match=r"ONCE_HTTP__METRICS: .*pip install .*prometheus-client"):
         socket.metrics_routes(settings)
