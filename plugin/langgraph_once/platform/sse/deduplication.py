@@ -6,7 +6,6 @@ that re-joins a run may see again what came before the cut; `OnceRemoteGraph` do
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -21,8 +20,6 @@ from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.render import sdk_chunk
 
 __all__ = ["SseDeduplication"]
-
-logger = logging.getLogger(__name__)
 
 HEADER = "X-Once"
 ANSWERS = {"1": True, "0": False}
@@ -109,7 +106,7 @@ class FrameFilter:
     """
 
     def __init__(self, dedup: Deduplicator) -> None:
-        self._dedup: Deduplicator | None = dedup
+        self._dedup = dedup
         self._reader = RawFrameReader()
         self._id_left_out: str | None = None
 
@@ -119,7 +116,7 @@ class FrameFilter:
 
     def close(self) -> bytes:
         """What is still to be sent at the end of the stream."""
-        held = (_written(part, None) for part in self._closed())
+        held = (_written(part, None) for part in self._dedup.close())
         return b"".join((*held, self._reader.rest()))
 
     def _new(self, frame: RawFrame) -> Iterator[bytes]:
@@ -127,7 +124,7 @@ class FrameFilter:
         if part is None:
             yield self._with_id_left_out(frame.id) + frame.raw
             return
-        kept = self._kept(part)
+        kept = list(self._dedup.feed(part))
         if not kept:
             self._id_left_out = frame.id or self._id_left_out
             return
@@ -137,21 +134,6 @@ class FrameFilter:
             yield self._with_id_left_out(None) + _written(other, None)
         own = frame.raw if last is part else _written(last, frame.id)
         yield self._with_id_left_out(frame.id) + own
-
-    def _kept(self, part: Part) -> list[Part]:
-        if self._dedup is None:
-            return [part]
-        try:
-            return list(self._dedup.feed(part))
-        except Exception as error:
-            # Any graph may be streamed here. An error of ours must not end its stream.
-            kind = type(error).__name__
-            logger.warning("An event stream goes on as it is: %s in mode %s", kind, part.mode)
-            return [*self._closed(), part]
-
-    def _closed(self) -> Iterator[Part]:
-        dedup, self._dedup = self._dedup, None
-        return iter(()) if dedup is None else dedup.close()
 
     def _with_id_left_out(self, event_id: str | None) -> bytes:
         left_out, self._id_left_out = self._id_left_out, None

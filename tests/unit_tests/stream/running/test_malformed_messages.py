@@ -94,8 +94,11 @@ def test_the_others_are_told_and_so_is_it(
         graph = graph_of(State if "id" in fields else shape_of(shape), shape(messages))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pydantic tells of it when it writes the message
-            return told(wrap(graph).stream({"messages": [HumanMessage("q", id="q")]}, None,
-                                           stream_mode=MODES))
+            return told(
+                wrap(graph).stream(
+                    {"messages": [HumanMessage("q", id="q")]}, None, stream_mode=MODES
+                )
+            )
 
     plain = stream(lambda graph: graph)
     ours = stream(once)
