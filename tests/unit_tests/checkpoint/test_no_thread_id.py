@@ -70,8 +70,8 @@ def test_nothing_is_stored_and_nothing_found(
 ) -> None:
     with pytest.raises((StorageError, KeyError)):
         put(postgres_saver, {"checkpoint_ns": "", **configurable}, value)
+    at = on({**configurable, "checkpoint_id": empty_checkpoint()["id"]})
     with pytest.raises(StorageError, match="None is the name of nothing"):
-        at = on({**configurable, "checkpoint_id": empty_checkpoint()["id"]})
         postgres_saver.put_writes(at, [("said", value)], "task")
     assert postgres_saver.get_tuple(on(configurable)) is None
     assert postgres_saver.get_delta_channel_history(config=on(configurable), channels=["said"])

@@ -131,8 +131,10 @@ class TestNamespaces:
 
     @pytest.mark.parametrize(("given", "steps"), [({"steps": [7, 8]}, [7, 8]), ({}, [5])])
     def test_a_note_tells_the_steps_of_all_graphs(self, given: Any, steps: list[int]) -> None:
+        own = message(token("Ha"), langgraph_step=5)
         note = {"v": 1, "source": "model", "attempt": 1, **given}
-        placed = Around().caller.placed(message(token("Ha"), once=note, langgraph_step=5))
+        note["at"] = own.meta["langgraph_checkpoint_ns"]
+        placed = Around().caller.placed(own._replace(meta={**own.meta, "once": note}))
         told: Any = annotation_of(placed.meta)
         assert told["steps"] == [-1, 3, *steps]
         assert note.get("steps") == given.get("steps")  # the server's stays as it was
@@ -238,7 +240,8 @@ class TestMessages:
     def test_what_was_held_and_did_not_come_again_goes_at_the_end(self) -> None:
         around = Around()
         caller = Caller(around.config, DedupConfig(reexecution="hold"))
-        about = {"once": {"v": 1, "source": "retry", "attempt": 2}}
+        at = message(token("Ha")).meta["langgraph_checkpoint_ns"]
+        about = {"once": {"v": 1, "source": "retry", "attempt": 2, "at": at}}
         caller.forward(caller.placed(message(token("Ha"))))
         caller.forward(caller.placed(message(RemoveMessage(id="a"), **about)))
         assert len(around.told) == 1

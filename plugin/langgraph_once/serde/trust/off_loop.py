@@ -1,8 +1,8 @@
 """What asks the disk, asked in no event loop.
 
-Checkpoints are encoded in the event loop, where `langgraph dev` raises `BlockingError` for reading a
-link or asking for the working directory (langgraph-api 0.16.7). A synchronous call cannot await the
-answer. So a thread asks for it. Each answer is kept by who asked for it.
+Checkpoints are encoded in the event loop, where `langgraph dev` raises `BlockingError` for reading
+a link or asking for the working directory (langgraph-api 0.16.7). A synchronous call cannot await
+the answer. So a thread asks for it. Whoever asks keeps the answer.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.messages import (
@@ -154,13 +155,17 @@ class Deduplicator:
 
     def feed(self, part: Part) -> Iterator[Part]:
         """What the consumer lacks of `part`, in order; `part` itself is not changed."""
-        try:
+        with suppress(Exception):  # which comes again below
             if part.mode == "messages" and self.passes(part.data, part.meta):
                 return iter((part,))
-            return iter([*self._form(self.decide(part))])
+        return self._fed(part)
+
+    def _fed(self, part: Part) -> Iterator[Part]:
+        try:
+            yield from self._form(self.decide(part))
         except Exception as error:  # as the fields of messages are not validated when assigned
             logger.warning(_MALFORMED, part.mode, type(error).__name__)
-            return iter((part,))
+            yield part
 
     def decide(self, part: Part) -> Iterator[Operation]:
         """What is to become of `part`, in order: what `feed` writes in the form of its reader.

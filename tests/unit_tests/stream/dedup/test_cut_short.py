@@ -16,7 +16,9 @@ from langgraph_once.stream import Part
 
 def said(message: BaseMessage, source: str, task: str, **flags: Any) -> Part:
     note = {"v": 1, "source": source, "attempt": 1, **flags}
-    return Part((), "messages", message, {"langgraph_checkpoint_ns": task, "once": note})
+    return Part(
+        (), "messages", message, {"langgraph_checkpoint_ns": task, "once": {**note, "at": task}}
+    )
 
 
 def streamed(text: str, task: str = "n:1") -> Part:

@@ -19,7 +19,7 @@ END = AIMessageChunk(content="s.", id="m", chunk_position="last")
 
 def sent(kind: Kind, because: Because, message: Any, source: str, **flags: bool) -> Operation:
     note = {"v": 1, "source": source, "attempt": 1, **flags}
-    return Operation(kind, because, Part((), "messages", message, {"once": note}))
+    return Operation(kind, because, Part((), "messages", message, {"once": {**note, "at": ""}}))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from langgraph_once import Deduplicator
 from langgraph_once.stream import Part
 
 PLAIN: Any = {"langgraph_checkpoint_ns": "n:1", "langgraph_node": "n", "langgraph_step": 1}
-NOTE: Any = {"v": 1, "source": "model", "attempt": 1, "id": "m", "run": "r"}
-BY_NODE: Any = {"v": 1, "source": "node", "attempt": 1, "id": "m"}
+NOTE: Any = {"v": 1, "source": "model", "attempt": 1, "at": "n:1", "id": "m", "run": "r"}
+BY_NODE: Any = {"v": 1, "source": "node", "attempt": 1, "at": "n:1", "id": "m"}
 
 
 def through_both(parts: list[Part]) -> Iterator[Part]:

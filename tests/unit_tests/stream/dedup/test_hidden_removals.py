@@ -45,7 +45,7 @@ def test_a_hidden_node_may_remove_all_messages_that_are_not_hidden() -> None:
 @pytest.mark.parametrize("hidden", [True, False])
 def test_what_a_cut_stream_may_have_had_of_who_is_hidden(hidden: bool) -> None:
     removed = part(RemoveMessage(id="a"), f"agent:1|{'quiet' if hidden else 'loud'}:2")
-    note = {"v": 1, "source": "resume", "attempt": 1}
+    note = {"v": 1, "source": "resume", "attempt": 1, "at": removed.meta["langgraph_checkpoint_ns"]}
     assert told(removed._replace(meta={**removed.meta, "once": note})) == (
         [] if hidden else [removed.data]
     )

@@ -34,7 +34,7 @@ def part(message: BaseMessage, source: str = "", *, task: str = TASK, **flags: A
     """A part; with a source it is annotated as our handler does."""
     meta: dict[str, Any] = {"langgraph_checkpoint_ns": task}
     if source:
-        meta["once"] = {"v": 1, "source": source, "attempt": 1, **flags}
+        meta["once"] = {"v": 1, "source": source, "attempt": 1, "at": task, **flags}
     return Part((), "messages", message, meta)
 
 

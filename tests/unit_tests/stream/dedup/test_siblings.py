@@ -148,7 +148,8 @@ def test_a_later_step_takes_the_place_of_what_a_step_wrote_before_a_resume() -> 
 def test_a_done_task_wrote_into_the_list_of_its_own_graph(graph: str, goes: bool) -> None:
     def part(task: str, **more: Any) -> Part:
         note = {"v": 1, "source": "node", "attempt": 1, "steps": [1, 1], **more}
-        about = {"langgraph_checkpoint_ns": task, "langgraph_path": (task[-1],), "once": note}
+        about: Any = {"langgraph_checkpoint_ns": task, "langgraph_path": (task[-1],)}
+        about["once"] = {**note, "at": task}
         return Part((graph,), "messages", AIMessage(task, id="one"), about)
 
     dedup = Deduplicator()
@@ -316,11 +317,11 @@ def test_what_a_task_was_given_is_not_taken_for_what_another_is_just_saying() ->
 
     def meta(task: str) -> Any:
         note = {"v": 1, "source": "model", "attempt": 1, "steps": [1], "run": task, "id": "same"}
-        return {"langgraph_checkpoint_ns": task, "once": note}
+        return {"langgraph_checkpoint_ns": task, "once": {**note, "at": task}}
 
     def given(task: str) -> Any:
         note = {**meta(task)["once"], "source": "node", "given": True}
-        return {"langgraph_checkpoint_ns": task, "once": note}
+        return {"langgraph_checkpoint_ns": task, "once": {**note, "at": task}}
 
     dedup = Deduplicator()
     says: list[tuple[Any, Any]] = [
@@ -338,7 +339,7 @@ def test_what_a_task_was_given_is_not_taken_for_what_another_is_just_saying() ->
 def test_a_sibling_that_wins_takes_the_place_of_those_of_its_graph_alone(graph: str) -> None:
     def meta(task: str, **more: Any) -> Any:
         note = {"v": 1, "source": "node", "attempt": 1, "steps": [1], **more}
-        return {"langgraph_checkpoint_ns": task, "once": note}
+        return {"langgraph_checkpoint_ns": task, "once": {**note, "at": task}}
 
     dedup = Deduplicator()
     others = ["deeper:1|n:1", "inside:2|n:1"]

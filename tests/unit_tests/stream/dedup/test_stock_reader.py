@@ -231,7 +231,7 @@ class TestAttempts:
         self, between: Part, texts: list[str], after: int
     ) -> None:
         def part(message: Any, attempt: int, source: str = "model") -> Part:
-            note = {"v": 1, "source": source, "attempt": attempt, "run": message.id}
+            note = {"v": 1, "source": source, "attempt": attempt, "run": message.id, "at": "n:1"}
             return Part((), "messages", message, {"langgraph_checkpoint_ns": "n:1", "once": note})
 
         dedup = Deduplicator(DedupConfig(reexecution="hold"), for_stock=True)

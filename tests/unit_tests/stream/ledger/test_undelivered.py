@@ -126,7 +126,7 @@ def test_a_reader_of_states_alone_finds_an_undelivered_message_there() -> None:
 class TestWithoutIds:
     """A pair that a node wrote; a state shows it under the id that the reducer gave it."""
 
-    note = Annotation(v=1, source="node", attempt=1, unnamed=True)
+    note = Annotation(v=1, source="node", attempt=1, unnamed=True, at="")
     pair = Part((), "messages", AIMessage("A pair.", id="ours"), {"once": note})
     named = AIMessage("A pair.", id="its")
 

@@ -116,7 +116,7 @@ def side_by_side(id_: str | None, wait_s: float = 0) -> Any:
         time.sleep(0.1)
         return hand_on(state)
 
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("begin", begin)
     builder.add_node("add", add(id_, wait_s=wait_s))
     builder.add_node("later", later)
@@ -137,7 +137,7 @@ def in_a_graph(id_: str | None) -> Any:
 
 
 def in_what_a_send_gives(id_: str | None) -> Any:
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("begin", begin)
     builder.add_node("sent", add(id_))
     builder.add_node("last", hand_on)
@@ -159,7 +159,7 @@ def in_an_attempt_that_fails(id_: str | None) -> Any:
             raise ValueError
         return add(id_)(state)
 
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("begin", begin)
     again = RetryPolicy(initial_interval=0.01, retry_on=ValueError)
     builder.add_node("node", node, retry_policy=again)
@@ -222,7 +222,7 @@ async def test_what_a_node_adds_in_place_is_shown_as_by_plain_langgraph(
 
 
 def test_what_stood_in_the_thread_is_not_told_again() -> None:
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     for name in ("a", "b"):
         builder.add_node(name, hand_on)
     builder.add_edge(START, "a").add_edge("a", "b")

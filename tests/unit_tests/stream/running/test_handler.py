@@ -252,7 +252,7 @@ class TestAnnotation:
     def test_tokens_of_one_run_share_one_mapping(self) -> None:
         notes = [meta["once"] for _, meta in streamed(chain(says("One two three.")))]
         assert all(note is notes[0] for note in notes)
-        assert notes[0].keys() == {"v", "source", "attempt", "run", "id"}
+        assert notes[0].keys() == {"v", "source", "attempt", "run", "id", "at"}
         assert (notes[0]["v"], notes[0]["source"], notes[0]["attempt"]) == (1, "model", 1)
 
     def test_the_annotation_is_the_same_in_v1_and_v2(self) -> None:
