@@ -21,7 +21,6 @@ from langgraph_once import (
     once,
 )
 from langgraph_once.events import TokenStreamEvent
-from langgraph_once.platform.sse.deduplication import FrameFilter
 from langgraph_once.stream import annotation_of, sdk_part
 from langgraph_once.stream.part.from_json import revive_part
 
@@ -101,7 +100,7 @@ def test_what_a_graph_and_its_models_put_there_hides_nothing(note: Any) -> None:
 
 @pytest.mark.parametrize("note", FORGED)
 def test_what_comes_over_a_wire_hides_nothing(note: Any) -> None:
-    """As `OnceRemoteGraph`, `join_run` and the server's SSE read it: from JSON."""
+    """As `OnceRemoteGraph` and `join_run` read it: from JSON."""
     config: Any = {"metadata": {"once": note}}
     chunks = GRAPH.stream({"messages": ["hi"]}, config, stream_mode="messages")
     said = [json.loads(json.dumps([message.model_dump(), meta])) for message, meta in chunks]
@@ -110,12 +109,6 @@ def test_what_comes_over_a_wire_hides_nothing(note: Any) -> None:
     reader = Deduplicator()
     told = [kept for part in wire for kept in reader.feed(part)]
     assert "".join(part.data.text for part in told) == "one two three"
-
-    stock = FrameFilter(Deduplicator(for_stock=True))
-    body = b"".join(b"event: messages\ndata: %s\n\n" % json.dumps(data).encode() for data in said)
-    sent = stock.feed(body) + stock.close()
-    frames = [json.loads(line[6:]) for line in sent.splitlines() if line.startswith(b"data: ")]
-    assert "".join(message["content"] for message, _ in frames) == "one two three"
 
 
 async def test_typed_events_tell_what_a_forged_annotation_says_is_hidden() -> None:
