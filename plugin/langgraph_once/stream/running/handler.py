@@ -187,9 +187,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         # Upstream knows which graphs are streamed. The inputs are walked here, so it gets none to
         # walk, but where its way is asked for.
         known = inputs if self.run.is_stock else {}
-        with suppress(
-            TypeError
-        ):  # it looks for ids last, and an id may be what cannot be looked for
+        with suppress(TypeError):  # ids come last there, and may be of what cannot be hashed
             StreamMessagesHandler.on_chain_start(
                 self, serialized, known, run_id=run_id, metadata=metadata, **kwargs
             )
