@@ -43,7 +43,7 @@ from langgraph_once.stream.part.annotation import (
     without_note,
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
-from langgraph_once.stream.part.messages_within import found_in_update
+from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.part.where import NODE_KEY
 from langgraph_once.stream.running.attempts import (
@@ -205,8 +205,9 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._take_back_inner(task.ns)
         self.seen -= self._standing.added
         step = None if task.is_sent else task.steps[-1]
-        unproven = self._standing.unproven(graph_of(task), step, inputs)
-        task.given.add(inputs, unproven)
+        found = [*found_in_input(inputs)]
+        unproven = self._standing.unproven(graph_of(task), step, inputs, found)
+        task.given.add(inputs, found, unproven)
         for outer in self._tasks.outer(task.ns):
             outer.given.inside |= task.given.named.keys()
 

@@ -7,8 +7,8 @@ and what a task is given counts only if it stood in the thread before the run, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
@@ -20,11 +20,15 @@ from langgraph_once.stream.part.messages_within import (
     copied,
     entries_of,
     found_in_input,
+    is_as_copied,
     is_message_like,
     messages_given,
 )
 
-__all__ = ["GivenToGraph", "GivenToTask", "Standing"]
+__all__ = ["GivenToGraph", "GivenToTask", "Messages", "Standing"]
+
+Messages: TypeAlias = Sequence[tuple[str, BaseMessage]]
+"""The messages in an input, each with the key it is under: as `found_in_input` yields them."""
 
 
 class GivenToGraph:
@@ -67,15 +71,16 @@ class GivenToTask:
         self._unproven: dict[int, BaseMessage] = {}
         self._unclaimed: list[Content] | None = None
 
-    def add(self, value: Any, unproven: Collection[int] = ()) -> None:
+    def add(self, value: Any, found: Messages, unproven: Collection[int] = ()) -> None:
         """Note the input, and what its messages say, which a node may change.
 
         Args:
             value: The input.
-            unproven: The `id()` of messages in it that count as not given.
+            found: The messages in it.
+            unproven: The `id()` of those that count as not given.
         """
         self._live, self._value = value, copied(value)
-        for key, message in found_in_input(value):
+        for key, message in found:
             if id(message) in unproven:
                 self._unproven[id(message)] = message
             elif message.id is None:
@@ -85,6 +90,8 @@ class GivenToTask:
 
     def added_in_place(self) -> list[str]:
         """The ids of messages that its input holds by now, and did not hold when it was given."""
+        if is_as_copied(self._live, self._value):
+            return []
         # What had no id may have got one by now.
         unnamed = self._unnamed.keys() | self._unproven.keys()
         found = (each for _, each in found_in_input(self._live) if id(each) not in unnamed)
@@ -159,7 +166,7 @@ class Standing:
         self.added: set[str] = set()
         self._told: set[str] = set()
 
-    def unproven(self, graph: str, step: int | None, value: Any) -> set[int]:
+    def unproven(self, graph: str, step: int | None, value: Any, found: Messages) -> set[int]:
         """The messages in the input of a task that nobody may have been told of, by `id()`.
 
         Args:
@@ -167,9 +174,10 @@ class Standing:
             step: Its step: what the tasks of the first are given stood there before. None for a
                 task of a `Send`, which gives what need not stand anywhere.
             value: The input.
+            found: The messages in it.
         """
-        found = [*found_in_input(value)]
-        new = {id(message) for _, message in found if str(message.id) in self.added}
+        added = self.added
+        new = {id(message) for _, message in found if added and str(message.id) in added}
         if step is None:
             return new
         first, keys, known = self._graphs.get(graph, (step, set(), []))
@@ -180,6 +188,8 @@ class Standing:
             known += [(m, content_of(m)) for key, m in unnamed if key not in keys]
             keys |= {key for key, _ in entries_of(value)}
         self._graphs[graph] = first, keys, known
+        if not unnamed:
+            return new
         here = {id(message) for _, message in found}
         return new | _unknown([message for _, message in unnamed], here, known)
 
