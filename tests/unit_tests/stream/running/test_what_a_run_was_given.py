@@ -14,6 +14,7 @@ from langgraph.types import Overwrite
 
 from langgraph_once import DedupConfig
 from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.part.messages_within import found_in_input
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
 from tests.corpus.models import answers
@@ -128,7 +129,7 @@ class TestWithoutIds:
 
     def test_no_graph_names_what_has_an_id(self) -> None:
         given = GivenToTask()
-        given.add(NAMED)
+        given.add(NAMED, [*found_in_input(NAMED)])
         assert not given.claims(content_of(AIMessage(YES)))
 
     def test_an_input_without_ids_is_told_to_who_wants_the_history(self) -> None:
