@@ -129,7 +129,7 @@ def postgres() -> Iterator[str]:
         yield address
 
 
-_OURS = re.compile(r"rror in (Once|Hiding|Hints|ModelRuns)\w*Handler")
+_OURS = re.compile(r"rror in (Once|Hiding|Hints|ModelRuns)\w*Handler|passed on as it came")
 
 
 class _Failures(logging.Handler):
@@ -141,11 +141,20 @@ class _Failures(logging.Handler):
         self.told.append(record.getMessage())
 
 
+_LOGS = ("langchain_core.callbacks.manager", "langgraph_once.stream.dedup.deduplicator")
+
+
 @pytest.fixture(autouse=True)
-def no_handler_of_ours_fails() -> Iterator[None]:
-    """LangChain logs what a callback handler raises, and goes on without it."""
-    logger, failures = logging.getLogger("langchain_core.callbacks.manager"), _Failures()
-    logger.addHandler(failures)
+def nothing_of_ours_fails_in_silence(request: pytest.FixtureRequest) -> Iterator[None]:
+    """LangChain logs what a callback handler raises, and goes on; so do we with a part.
+
+    Tests of malformed parts say so in their name, or in that of their file.
+    """
+    failures = _Failures()
+    for name in _LOGS:
+        logging.getLogger(name).addHandler(failures)
     yield
-    logger.removeHandler(failures)
-    assert not [told for told in failures.told if _OURS.search(told)]
+    for name in _LOGS:
+        logging.getLogger(name).removeHandler(failures)
+    told = [each for each in failures.told if _OURS.search(each)]
+    assert not told or "malformed" in request.node.nodeid, told
