@@ -15,7 +15,7 @@ import gc
 import re
 import struct
 from collections import OrderedDict, deque
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import PurePath
@@ -33,7 +33,7 @@ import pydantic.v1
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["difference"]
+__all__ = ["difference", "parts"]
 
 Part = tuple[str, Any]
 
@@ -51,15 +51,21 @@ _EXCEPTION_FIELDS = (
 )
 
 
-def difference(first: Any, second: Any) -> str | None:
-    """Return where and how the values differ; None where they are the same."""
-    return _Comparison().run(first, second, "value")
+def difference(first: Any, second: Any, *, identity: bool = True) -> str | None:
+    """Return where and how the values differ; None where they are the same.
+
+    Without `identity`, one object may have become two equal ones, and two one; and an array that
+    nobody may write to one that anybody may.
+    """
+    return _Comparison(identity=identity).run(first, second, "value")
 
 
 class _Comparison:
-    def __init__(self) -> None:
-        self.twins: dict[int, Any] = {}
-        self.taken: set[int] = set()
+    def __init__(self, *, identity: bool) -> None:
+        self.identity = identity
+        self.pairs: set[tuple[int, int]] = set()
+        self.firsts: set[int] = set()
+        self.seconds: set[int] = set()
         self.kept: list[Any] = []  # an id is an object's own only while it lives
 
     def run(self, first: Any, second: Any, path: str) -> str | None:
@@ -69,15 +75,13 @@ class _Comparison:
             return None if first is second else f"{path}: another {first!r}"
         if type(first) in _LEAVES:
             return None if first == second else f"{path}: {first!r:.60} became {second!r:.60}"
-        if id(first) in self.twins:
-            return None if self.twins[id(first)] is second else f"{path}: one became two"
-        if _is_mutable(first):
-            if id(second) in self.taken:
-                return f"{path}: two became one"
-            self.twins[id(first)] = second
-            self.taken.add(id(second))
-            self.kept.append(first)
-        mine, other = [*_parts(first)], [*_parts(second)]
+        if (id(first), id(second)) in self.pairs:
+            return None  # they are compared already
+        if self.identity and _is_mutable(first) and (found := self.merged(first, second)):
+            return f"{path}: {found}"
+        self.pairs.add((id(first), id(second)))
+        self.kept += first, second
+        mine, other = self.parts(first), self.parts(second)
         if [label for label, _ in mine] != [label for label, _ in other]:
             return f"{path}: has parts {[a for a, _ in mine]}, then {[a for a, _ in other]}"
         for (label, one), (_, two) in zip(mine, other, strict=True):
@@ -85,6 +89,22 @@ class _Comparison:
             if found:
                 return found
         return None
+
+    def merged(self, first: Any, second: Any) -> str | None:
+        """Return what is wrong where one of the two has met another before."""
+        if id(first) in self.firsts:
+            return "one became two"
+        if id(second) in self.seconds:
+            return "two became one"
+        self.firsts.add(id(first))
+        self.seconds.add(id(second))
+        return None
+
+    def parts(self, value: Any) -> list[Part]:
+        found = [*parts(value)]
+        if self.identity or not isinstance(value, np.ndarray):
+            return found
+        return [(label, part) for label, part in found if label != ".writeable"]
 
 
 def _is_mutable(value: Any) -> bool:
@@ -94,7 +114,7 @@ def _is_mutable(value: Any) -> bool:
     return hasattr(value, "__dict__") and not isinstance(value, _ALIKE)
 
 
-def _parts(value: Any) -> Iterator[Part]:
+def parts(value: Any) -> Iterator[Part]:
     """Yield what `value` consists of, most of it by its built-in kind, then its attributes."""
     for kind, take in _KINDS:
         if isinstance(value, kind):
@@ -181,6 +201,13 @@ def _moment(value: datetime) -> Iterator[Part]:
     yield "", value.replace(tzinfo=None, fold=0).isoformat()
     yield ".fold", value.fold
     yield ".tzinfo", value.tzinfo
+
+
+def _zone(value: tzinfo) -> Iterator[Part]:
+    """Yield what a zone of another package does: it may keep nothing that can be seen."""
+    for month in (1, 7):
+        day = datetime(2025, month, 1)  # noqa: DTZ001  # a zone is asked without one
+        yield f".utcoffset({month})", value.utcoffset(day)
 
 
 def _clock(value: time) -> Iterator[Part]:
@@ -337,6 +364,7 @@ _KINDS: tuple[tuple[Any, Any], ...] = (
     ((date, timedelta), lambda value: [("", repr(value))]),
     (ZoneInfo, lambda value: [(".key", value.key)]),
     (timezone, lambda value: [("", value.__getinitargs__())]),
+    (tzinfo, _zone),
     (re.Pattern, lambda value: [(".pattern", value.pattern), (".flags", value.flags)]),
     (array.array, lambda value: [("", value.typecode), (".bytes", value.tobytes())]),
     ((pydantic.AnyUrl, PurePath), lambda value: [("", str(value))]),

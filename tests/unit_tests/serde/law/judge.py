@@ -1,0 +1,97 @@
+"""The law itself: never worse than LangGraph, judged part by part.
+
+What was found is lawful where it is the same as the original, or the same as what LangGraph gives;
+or where it has the type of one of the two, and each of its parts is lawful. So a tuple may come
+back as a tuple though a date in it has got LangGraph's fixed offset.
+"""
+
+from __future__ import annotations
+
+import warnings
+from ast import literal_eval
+from typing import Any, Final
+
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from tests.unit_tests.serde.codecs.once1.sameness import difference, parts
+
+__all__ = ["LOST", "STOCK", "breach", "same", "stock_gives"]
+
+STOCK: Final = JsonPlusSerializer()
+
+LOST: Final = object()
+"""What LangGraph gives where it raises, or makes a `None` of what was none."""
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether the values have the same types and are equal, all the way down."""
+    return difference(first, second, identity=False) is None
+
+
+def stock_gives(value: Any) -> Any:
+    """Return what LangGraph makes of `value`, or `LOST`."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            found = STOCK.loads_typed(STOCK.dumps_typed(value))
+    except Exception:
+        return LOST
+    return LOST if found is None and value is not None else found
+
+
+def breach(original: Any, stock: Any, found: Any) -> str | None:
+    """Return where `found` is neither as it was, nor as LangGraph gives it; None where it is."""
+    return _Judgement().run(original, stock, found, "value")
+
+
+class _Judgement:
+    def __init__(self) -> None:
+        self.seen: set[tuple[int, int]] = set()
+        self.kept: list[Any] = []  # an id is an object's own only while it lives
+
+    def run(self, original: Any, stock: Any, found: Any, path: str) -> str | None:
+        found = _without_stand_in(found, stock)
+        if stock is LOST or same(original, found) or same(stock, found):
+            return None
+        if (id(original), id(found)) in self.seen:
+            return None  # the parts are being judged already
+        self.seen.add((id(original), id(found)))
+        self.kept += original, found
+        alone = stock_gives(original)
+        if alone is LOST or same(alone, found):
+            return None
+        if type(found) not in {type(original), type(stock)}:
+            return f"{path}: {_shown(original)}, by LangGraph {_shown(stock)}, is {_shown(found)}"
+        return self._parts(original, stock, found, path)
+
+    def _parts(self, original: Any, stock: Any, found: Any, path: str) -> str | None:
+        was, theirs, ours = (dict(parts(each)) for each in (original, stock, found))
+        if not ours or ours.keys() not in (was.keys(), theirs.keys()):
+            return f"{path}: {_shown(original)}, by LangGraph {_shown(stock)}, is {_shown(found)}"
+        for label, part in ours.items():
+            before = was[label] if label in was else _by_name(original, label, theirs[label])
+            stocks = theirs[label] if label in theirs else stock_gives(before)
+            if told := self.run(before, stocks, part, path + label):
+                return told
+        return None
+
+
+def _by_name(original: Any, label: str, otherwise: Any) -> Any:
+    """Return what became an item of a dict when LangGraph dumped the object that had it."""
+    if not label.startswith("['"):
+        return otherwise
+    return getattr(original, literal_eval(label)[0], otherwise)
+
+
+def _without_stand_in(found: Any, stock: Any) -> Any:
+    """Return what a stand-in of ours behaves as: it is a subclass of what LangGraph gives."""
+    is_ours = type(found).__module__.startswith("langgraph_once.")
+    if is_ours and type(stock) in (dict, list, tuple, str, bytes, int, float):
+        return type(stock)(found) if isinstance(found, type(stock)) else found
+    return found
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{type(value).__name__} {value!r:.80}"
+    except Exception:
+        return type(value).__name__

@@ -1,0 +1,1 @@
+"""Classes of packages that may be missing, a module for each."""
