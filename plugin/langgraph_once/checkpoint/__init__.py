@@ -8,6 +8,7 @@ found.py        what they read: checkpoints, and the pieces that these share
 tables.py       the statements that databases share; stored.py: what their rows say
 all_rows.py     those that check, copy or rewrite a thread
 metadata.py     metadata as rows have them: encrypted but for what servers filter by
+task_errors.py  errors of tasks, which are text
 database.py     who runs statements
 lazy_values.py  channels that are decoded when they are looked at
 sqlite/, postgres/  what is each database's own

@@ -18,6 +18,7 @@ from langgraph_once.checkpoint.stored import (
     StoredWrite,
     bound,
 )
+from langgraph_once.checkpoint.task_errors import as_stored
 
 __all__ = ["FoundCheckpoints", "History"]
 
@@ -79,10 +80,13 @@ class FoundCheckpoints:
 
         values = LazyValues(stored.values, channel)
         writes = [
-            (write.task_id, write.channel, self.decoded(write.value, place, "write", write[:4]))
+            (write.task_id, write.channel, as_stored(write.channel, self._write(write, place)))
             for write in stored.writes
         ]
         return stored.as_tuple(values if is_lazy else values.copy(), writes)
+
+    def _write(self, write: StoredWrite, place: CheckpointRef) -> Any:
+        return self.decoded(write.value, place, "write", write[:4])
 
 
 class History:
