@@ -8,8 +8,9 @@ found.py        what they read: checkpoints, and the pieces that these share
 tables.py       the statements that databases share; stored.py: what their rows say
 all_rows.py     those that check, copy or rewrite a thread
 metadata.py     metadata as rows have them: encrypted but for what servers filter by
+task_errors.py  errors of tasks, which are text
 database.py     who runs statements
-lazy_values.py  channels that are decoded when they are looked at
+lazy_values.py  channels that are decoded when they are looked at, for `inspect` and retention
 sqlite/, postgres/  what is each database's own
 due.py          what a checkpoint says is to be run next
 stock_writer.py  whether a saver of LangGraph's writes beside ours

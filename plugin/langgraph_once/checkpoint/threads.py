@@ -26,6 +26,7 @@ from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pruning import keep_last, sweep
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
+from langgraph_once.checkpoint.task_errors import as_stored
 from langgraph_once.metrics import storage
 from langgraph_once.serde.layers.tag import may_be_bound
 
@@ -155,7 +156,8 @@ class Threads:
         for position, (channel, value) in enumerate(writes):
             index = WRITES_IDX_MAP.get(channel, position)
             at = bound("write", place.thread_id, (*place[1:], task_id, index), channel)
-            rows.append((task_id, index, task_path, channel, *self.values.cell(value, cuts, at)))
+            cell = self.values.cell(as_stored(channel, value), cuts, at)
+            rows.append((task_id, index, task_path, channel, *cell))
         _count_write(began)
         replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         statement = self.tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)

@@ -8,15 +8,17 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Final, TypeAlias
 
 from langgraph.channels import LastValue
-from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_KW_ARGS
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from langgraph_once.serde.codecs.once1 import Opaque
+from langgraph_once.config import SerdeConfig
+from langgraph_once.serde import OnceSerializer, Opaque
+from langgraph_once.serde.codecs.once1.registry.class_names import class_names
 from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
-from langgraph_once.serde.survey.type_names import Mention
+from langgraph_once.serde.survey.type_names import Mention, mentions_in
+from langgraph_once.serde.trust.lookup import find
 from langgraph_once_ops.due import is_internal, is_node_channel, is_note, join_starts
 from langgraph_once_ops.rehearse.heads import Head
 from langgraph_once_ops.rehearse.report import Add, Report
@@ -28,6 +30,9 @@ Tried: TypeAlias = Callable[[], StateSnapshot | None]
 
 _MAX_PARTS: Final = 100_000
 """Of a value, so many parts are looked at."""
+
+_WRITER: Final = OnceSerializer(SerdeConfig(codec="once1", compression="none"))
+"""Writes an `Opaque` as it was read."""
 
 _PLAIN: Final = {str, bytes, int, float, bool, type(None)}
 
@@ -125,34 +130,50 @@ class Types:
     def look(self, head: Head, add: Add) -> bool:
         """Add the types in a head that cannot be rebuilt as they were; whether there is none."""
         written = [value for _, _, value in head.saved.pending_writes or ()]
-        met: set[str] = set()
+        met: dict[str, Opaque] = {}
         for part in _parts([*head.values.values(), *written]):
             if isinstance(part, Opaque):
-                met.add(part.type_name)
+                met.setdefault(part.type_name, part)
             elif isinstance(part, BaseModel) and _lacks(part):
                 name = f"{type(part).__module__}:{type(part).__qualname__}"
                 self._report.upgrades.add(name)
                 add("type-incomplete", name)
-        for name in met:
-            add(self._kind(name), name)
+        for name, opaque in met.items():
+            add(self._kind(opaque), name)
         return not met
 
-    def _kind(self, name: str) -> str:
+    def _kind(self, opaque: Opaque) -> str:
+        name = opaque.type_name
         if name not in self._kinds:
-            self._kinds[name] = self._found(name)
+            self._kinds[name] = self._found(name, _mention(opaque))
         return self._kinds[name]
 
-    def _found(self, name: str) -> str:
-        status = self._type_status.of(Mention(name, "msgpack", EXT_CONSTRUCTOR_KW_ARGS))
+    def _found(self, name: str, mention: Mention | None) -> str:
+        if mention is None:
+            return "type-opaque"
+        status = self._type_status.of(mention)
         if status.word == "line":
-            self._report.allowed_types.add(status.to_list or name)
+            self._report.allowed_types.add(status.to_list)
             return "type-refused"
-        if status.word != "lost":
+        if status.word != "lost" or _is_there(status.name):
             self._report.upgrades.add(name)
             return "type-broken"
-        if (moved := self._moved(name)) is not None:
-            self._report.aliases[name] = moved
+        self._propose_aliases(mention)
         return "type-gone"
+
+    def _propose_aliases(self, mention: Mention) -> None:
+        """Propose where the classes of a type are today, if the type is found there then."""
+        moved = {name: self._moved(name) for name in class_names(mention.name)}
+        aliases = {old: new for old, new in moved.items() if new is not None and new != old}
+        try:
+            status = self._type_status.with_aliases(aliases).of(mention)
+        except ValueError:  # the setting takes no brackets
+            return
+        if status.word == "lost":
+            return
+        self._report.aliases |= aliases
+        if status.word == "line":
+            self._report.allowed_types.add(status.to_list)
 
     def _moved(self, name: str) -> str | None:
         """Where a class of this name is today, if there is one place only."""
@@ -167,6 +188,18 @@ class Types:
             and found.__module__ == module
         }
         return near.pop() if len(near) == 1 else None
+
+
+def _mention(opaque: Opaque) -> Mention | None:
+    """How its row names a type; None where a row names a method to call, which never is."""
+    _, data = _WRITER.dumps_typed(opaque)
+    mentions = mentions_in("once1", data)
+    return next((each for each in mentions if each.name == opaque.type_name), None)
+
+
+def _is_there(name: str) -> bool:
+    module, _, path = name.partition(":")
+    return find(module, (*path.split("."),)) is not None
 
 
 def _adapters(hints: list[Any]) -> list[TypeAdapter[Any]]:

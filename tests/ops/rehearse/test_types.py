@@ -6,14 +6,39 @@ import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 
+from langgraph_once import OnceSerializer, SerdeConfig
+from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once_ops.rehearse import Report
 from tests.ops.rehearse.rehearsed import kinds, rehearsed
+
+PAGES = """
+from typing import Generic, TypeVar
+from pydantic import BaseModel
+
+T = TypeVar("T")
+
+class Item(BaseModel):
+    count: int = 1
+
+class Page(BaseModel, Generic[T]):
+    items: list[T]
+
+PageOfItems = Page[Item]
+item = Item()
+page = PageOfItems(items=[item])
+"""
+
+
+class Holding(TypedDict, total=False):
+    held: Any
+
 
 THREAD: Any = {"configurable": {"thread_id": "thread"}}
 
@@ -142,3 +167,59 @@ def test_what_classes_may_gain(project: Path, classes: str, given: dict[str, str
     new = module(project, "shop_state", classes, **given)
     assert kinds(report(project, new)) == set()
     assert reply(project, new).startswith("n3")
+
+
+def stored(path: Path, value: Any) -> Path:
+    """A database of a stock saver with one thread, whose state holds a value."""
+    builder: Any = StateGraph(Holding)
+    builder.add_node("hold", lambda _: {"held": value})
+    builder.add_edge(START, "hold")
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        builder.compile(checkpointer=saver).invoke({"held": None}, THREAD)
+    return path
+
+
+def holding() -> Any:
+    builder: Any = StateGraph(Holding)
+    return builder.add_node("hold", lambda _: {}).add_edge(START, "hold").compile()
+
+
+def test_what_no_line_helps_gets_none(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    value = pandas.Timestamp("2026-01-01")
+    found = rehearsed(stored(tmp_path / "threads.sqlite", value), holding())
+    assert kinds(found) == {"type-opaque"}
+    assert (found.allowed_types, found.aliases) == (set(), {})
+    assert not found.fails_at("likely")
+
+
+@pytest.fixture
+def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package whose generic model moves from one module to another."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    folder = tmp_path / "pages_project"
+    folder.mkdir()
+    (folder / "before.py").write_text(PAGES)
+    yield folder
+    for name in [each for each in sys.modules if each.startswith("pages_project")]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("value", ["page", "item"])
+def test_an_alias_that_is_proposed_is_one_that_the_setting_takes_and_that_helps(
+    pages: Path, value: str
+) -> None:
+    before = importlib.import_module("pages_project.before")
+    path = stored(pages.parent / "threads.sqlite", getattr(before, value))
+    (pages / "before.py").rename(pages / "after.py")
+    del sys.modules["pages_project.before"]
+    importlib.invalidate_caches()
+    importlib.import_module("pages_project.after")
+    found = rehearsed(path, holding())
+    assert kinds(found) == {"type-gone"}
+    config = SerdeConfig(aliases=found.aliases, allowed_types=(*found.allowed_types,))
+    with open_sqlite_saver(path, serde=OnceSerializer(config)) as saver:
+        held = holding().copy(update={"checkpointer": saver}).get_state(THREAD).values["held"]
+    assert (type(held).__module__ == "pages_project.after") == bool(found.aliases)
+    assert bool(found.aliases) == (value == "item")  # no setting names a parametrised class

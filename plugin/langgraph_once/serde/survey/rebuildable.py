@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.machinery import PathFinder
-from typing import Final, Literal, get_args
+from typing import Final, Literal, Self, get_args
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 
@@ -84,9 +84,10 @@ class TypeStatusChecker:
         """
         strict = config.enforcement == "strict"
         config = replace(config, enforcement="strict" if strict else "safe")
+        self._config, self._schema_types = config, frozenset(schema_types)
         self._listed = frozenset(config.allowed_types)
         self._registry = Registry.from_config(config, ())
-        self._allowlist = Allowlist.from_config(config).extended(schema_types)
+        self._allowlist = Allowlist.from_config(config).extended(self._schema_types)
         self._allowlist.note_start()
         self._upstream = NamedTypes(self._allowlist, self._registry.current_name)
 
@@ -110,6 +111,35 @@ class TypeStatusChecker:
 
     def of(self, mention: Mention) -> TypeStatus:
         """Return how a type stands that a stored value names."""
+        status = self._of(mention)
+        if status.word == "line" and not self._helps(status.to_list, mention):
+            return TypeStatus("lost", status.name, f"{status.reason}; no line helps")
+        return status
+
+    def with_aliases(self, aliases: Mapping[str, str]) -> Self:
+        """Return one that asks under these aliases, too.
+
+        Raises:
+            ValueError: The setting does not take them.
+        """
+        config = replace(self._config, aliases={**self._config.aliases, **aliases})
+        return type(self)(config, self._schema_types)
+
+    def _helps(self, name: str, mention: Mention) -> bool:
+        """Whether the setting takes a name, and the type is read then, or lacks another line.
+
+        Nothing is imported or built: rows chose the name, and nobody has trusted them yet.
+        """
+        try:
+            config = replace(self._config, allowed_types=(*self._listed, name))
+        except ValueError:
+            return False
+        if name.partition(":")[0] not in sys.modules:
+            return True  # `_is_there` has found it
+        listed = type(self)(config, self._schema_types).of(mention)
+        return listed.word != "lost" and listed.to_list != name
+
+    def _of(self, mention: Mention) -> TypeStatus:
         names = self._names(mention)
         if mention.kind == Ext.UNKNOWN and mention.codec == "once1":
             return TypeStatus("lost", names[0], _UNKNOWN)

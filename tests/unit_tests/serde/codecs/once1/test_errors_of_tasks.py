@@ -1,18 +1,15 @@
-"""What a task failed with is stored, whatever it holds, and says what it lacks."""
+"""An exception is stored, whatever it holds, and says what it lacks."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import httpx
 import pytest
-from langgraph.graph import START, StateGraph
 from langgraph_sdk.errors import NotFoundError
 
-from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Unstored, UnstoredError
@@ -78,44 +75,6 @@ def http_error() -> httpx.HTTPStatusError:
     with pytest.raises(httpx.HTTPStatusError) as caught:
         get_failing_page()
     return caught.value
-
-
-class State(TypedDict):
-    count: int
-
-
-def failing_node(state: State) -> State:
-    if state["count"]:
-        get_failing_page()
-    return {"count": 7}
-
-
-@pytest.mark.parametrize(
-    ("allowed", "kind"), [((HTTP_ERROR,), httpx.HTTPStatusError), ((), UnstoredError)]
-)
-async def test_a_run_that_failed_can_be_looked_at_and_resumed(
-    tmp_path: Path, allowed: tuple[str, ...], kind: type[Exception]
-) -> None:
-    builder = StateGraph(State)
-    builder.add_node("fetch", failing_node)
-    builder.add_edge(START, "fetch")
-    config: Any = {"configurable": {"thread_id": "1"}}
-    reader = OnceSerializer(strict_config(codec="once1", allowed_types=allowed))
-    async with open_sqlite_saver(str(tmp_path / "threads.sqlite"), serde=reader) as saver:
-        graph = builder.compile(checkpointer=saver)
-        with pytest.raises(httpx.HTTPStatusError):
-            await graph.ainvoke({"count": 1}, config)
-        (stored,) = [
-            value
-            for _, channel, value in (await saver.aget_tuple(config)).pending_writes  # type: ignore[union-attr]  # there is one
-            if channel == "__error__"
-        ]
-        assert type(stored) is kind
-        assert "Server error '500 Internal Server Error'" in str(stored)
-        state = await graph.aget_state(config)
-        assert str(stored) in str(state.tasks[0].error)
-        await graph.aupdate_state(config, {"count": 0}, as_node=START)
-        assert (await graph.ainvoke(None, config))["count"] == 7
 
 
 def test_the_class_the_text_and_the_other_parts_stay() -> None:
