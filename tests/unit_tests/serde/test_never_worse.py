@@ -5,12 +5,14 @@ from __future__ import annotations
 import timeit
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from functools import partial
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from pydantic import BaseModel, PrivateAttr, TypeAdapter
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import EncodeError
@@ -74,3 +76,54 @@ def test_a_list_that_holds_another_twice_at_each_level_is_not_written_out(levels
     value = nested([1], levels, lambda held: [held, held])
     with suppress(EncodeError):  # of what no reader could walk through
         assert len(OURS.dumps_typed(value)[1]) < 10_000
+
+
+class Nearby(tzinfo):
+    """A zone of a library, or of an application."""
+
+    def utcoffset(self, _when: datetime | None) -> timedelta:
+        return timedelta(hours=2, minutes=30)
+
+    def dst(self, _when: datetime | None) -> None:
+        return None
+
+    def tzname(self, _when: datetime | None) -> str:
+        return "Nearby"
+
+
+class OfNoOffset(Nearby):
+    def utcoffset(self, _when: datetime | None) -> Any:
+        return None
+
+
+class Booking(BaseModel):
+    arrival: datetime
+    nights: tuple[int, ...] = ()
+    _seen: int = PrivateAttr(default=0)
+
+
+DATES: dict[str, datetime] = {
+    "pydantic, of JSON": Booking.model_validate_json('{"arrival": "2026-03-01T15:00Z"}').arrival,
+    "pydantic, with an offset": TypeAdapter(datetime).validate_json('"2026-03-01T15:00-05:30"'),
+    "a class of one's own": datetime(2026, 3, 1, 15, fold=1, tzinfo=Nearby()),
+    "one that knows no offset": datetime(2026, 3, 1, 15, tzinfo=OfNoOffset()),
+}
+
+
+@pytest.mark.parametrize("name", DATES)
+def test_a_date_keeps_the_offset_of_a_zone_that_cannot_be_stored(name: str) -> None:
+    date = DATES[name]
+    found, theirs = back(OURS, {"at": date})["at"], back(STOCK, {"at": date})["at"]
+    assert (found, found.utcoffset(), found.fold) == (theirs, date.utcoffset(), date.fold)
+
+
+def test_what_holds_a_date_with_a_foreign_zone_is_stored_as_with_any_date() -> None:
+    for zone in (UTC, Nearby()):
+        value = Booking(arrival=datetime(2026, 3, 1, tzinfo=zone), nights=(1, 2))
+        value._seen = 3
+        found = back(OURS, [value])[0]
+        assert (found, found.nights, found._seen) == (value, (1, 2), 3)
+
+
+def test_a_time_of_day_keeps_the_offset_too() -> None:
+    assert back(OURS, time(9, 30, tzinfo=Nearby())) == time(9, 30, tzinfo=Nearby())
