@@ -1,9 +1,9 @@
 """Dates, times and time zones: their fields, and the time zone as a value of its own.
 
 A `ZoneInfo` is stored by its key and stays a `ZoneInfo`, so that arithmetic across a change of
-the clocks gives what it gave before. One that was read from a file without a key is refused. A zone
-of any other class, such as pydantic gives each date that it reads from JSON, becomes the offset that
-it has at that time: as with LangGraph's serializer.
+the clocks gives what it gave before. One that was read from a file without a key is refused. A
+zone of any other class, as of each date that pydantic reads from JSON, becomes the offset that it
+has at that time: as with LangGraph's serializer.
 """
 
 from __future__ import annotations
