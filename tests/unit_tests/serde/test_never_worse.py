@@ -5,12 +5,25 @@ from __future__ import annotations
 import timeit
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from decimal import Decimal
 from functools import partial
-from typing import Any
+from pathlib import Path, PosixPath
+from typing import Any, Self
+from uuid import UUID
 
 import pytest
-from langchain_core.messages import HumanMessage
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.outputs import (
+    ChatGeneration,
+    ChatGenerationChunk,
+    ChatResult,
+    Generation,
+    GenerationChunk,
+    LLMResult,
+)
+from langchain_core.prompt_values import ChatPromptValue, ImagePromptValue, StringPromptValue
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import BaseModel, PrivateAttr, TypeAdapter
 
@@ -19,6 +32,8 @@ from langgraph_once.errors import EncodeError
 
 STOCK = JsonPlusSerializer()
 OURS = OnceSerializer()
+OF_PROJECT = OnceSerializer(SerdeConfig(source=(str(Path(__file__).parents[1]),)))
+"""As in an application: the classes of this file are its own."""
 
 
 def nested(value: Any, levels: int, around: Callable[[Any], Any]) -> Any:
@@ -127,3 +142,71 @@ def test_what_holds_a_date_with_a_foreign_zone_is_stored_as_with_any_date() -> N
 
 def test_a_time_of_day_keeps_the_offset_too() -> None:
     assert back(OURS, time(9, 30, tzinfo=Nearby())) == time(9, 30, tzinfo=Nearby())
+
+
+class Euro(Decimal):
+    def label(self) -> str:
+        return f"{self} EUR"
+
+
+class Day(date): ...
+
+
+class Span(timedelta): ...
+
+
+class OrderId(UUID): ...
+
+
+class Folder(PosixPath): ...
+
+
+class Weight(Decimal):
+    def __new__(cls, value: str) -> Self:
+        return super().__new__(cls, value)
+
+
+NEED_NO_CODE = (Euro("1.50"), Day(2026, 3, 1), Span(1, 2, 3))
+NEED_CODE = (OrderId(int=7), Folder("/a/b"), Weight("1.5"))
+
+
+@pytest.mark.parametrize("value", NEED_NO_CODE + NEED_CODE, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("writer", [STOCK, OURS], ids=["row of LangGraph's", "own row"])
+def test_a_subclass_of_a_value_of_pythons_comes_back(value: Any, writer: Any) -> None:
+    theirs = back(STOCK, {"a": value})["a"]
+    for reader in (OF_PROJECT,) if value in NEED_CODE else (OF_PROJECT, OURS):
+        found = reader.loads_typed(writer.dumps_typed({"a": value}))["a"]
+        assert (type(found), found) == (type(theirs), theirs) == (type(value), value)
+
+
+OF_LANGCHAIN = (
+    ChatPromptValue(messages=[HumanMessage("x")]),
+    StringPromptValue(text="x"),
+    ImagePromptValue(image_url={"url": "x"}),
+    Generation(text="x"),
+    GenerationChunk(text="x"),
+    ChatGeneration(message=AIMessage("x")),
+    ChatGenerationChunk(message=AIMessageChunk(content="x")),
+    ChatResult(generations=[ChatGeneration(message=AIMessage("x"))]),
+    LLMResult(generations=[[ChatGeneration(message=AIMessage("x"))]]),
+    AgentAction(tool="t", tool_input="i", log="l"),
+    AgentFinish(return_values={"a": 1}, log="l"),
+)
+
+
+@pytest.mark.parametrize("value", OF_LANGCHAIN, ids=lambda value: type(value).__name__)
+def test_data_of_langchain_in_rows_of_langgraph_are_read_as_by_it(value: Any) -> None:
+    row = STOCK.dumps_typed({"v": value})
+    found, theirs = OURS.loads_typed(row)["v"], STOCK.loads_typed(row)["v"]
+    assert type(found) is type(theirs)
+    assert repr(found) == repr(theirs)
+
+
+def test_a_model_of_sqlmodel_comes_back() -> None:
+    sqlmodel = pytest.importorskip("sqlmodel")
+    parts = {"__module__": __name__, "__annotations__": {"id": int, "name": str}}
+    customer = globals().setdefault("Customer", type("Customer", (sqlmodel.SQLModel,), parts))
+    value = customer(id=1, name="n")
+    for writer in (STOCK, OURS):
+        found = OF_PROJECT.loads_typed(writer.dumps_typed({"a": value}))["a"]
+        assert (type(found), found) == (customer, value)
