@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from functools import partial
 from pathlib import Path, PosixPath
-from typing import Any, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 import pytest
@@ -25,10 +25,21 @@ from langchain_core.outputs import (
 )
 from langchain_core.prompt_values import ChatPromptValue, ImagePromptValue, StringPromptValue
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from pydantic import BaseModel, PrivateAttr, TypeAdapter
+from pydantic import (
+    Base64Bytes,
+    BaseModel,
+    BeforeValidator,
+    Json,
+    PlainSerializer,
+    PrivateAttr,
+    TypeAdapter,
+    model_serializer,
+    model_validator,
+)
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import EncodeError
+from langgraph_once.serde import Opaque
 
 STOCK = JsonPlusSerializer()
 OURS = OnceSerializer()
@@ -210,3 +221,57 @@ def test_a_model_of_sqlmodel_comes_back() -> None:
     for writer in (STOCK, OURS):
         found = OF_PROJECT.loads_typed(writer.dumps_typed({"a": value}))["a"]
         assert (type(found), found) == (customer, value)
+
+
+class Upload(BaseModel):
+    data: Base64Bytes
+    more: list[Base64Bytes] = []
+
+
+class Parsed(BaseModel):
+    data: Json[list[int]]
+
+
+class Share(BaseModel):
+    """Its dump says percent."""
+
+    part: Annotated[float, BeforeValidator(lambda x: x / 100), PlainSerializer(lambda x: x * 100)]
+
+
+class Renaming(BaseModel):
+    size: int
+
+    @model_validator(mode="before")
+    @classmethod
+    def _renamed(cls, given: Any) -> Any:
+        return {"size": given["SIZE"]} if "SIZE" in given else given
+
+    @model_serializer
+    def _dump(self) -> dict[str, int]:
+        return {"SIZE": self.size}
+
+
+class Holder(BaseModel):
+    upload: Upload
+    shares: list[Share]
+
+
+UPLOAD = Upload(data=b"aGVsbG8=", more=[b"aGVsbG8="])
+CONVERTED = (
+    UPLOAD,
+    Parsed.model_validate({"data": "[1, 2]"}),
+    Share(part=50),
+    Renaming(size=1),
+    Holder(upload=UPLOAD, shares=[Share(part=50)]),
+)
+
+
+@pytest.mark.parametrize("value", CONVERTED, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("writer", [STOCK, OURS], ids=["row of LangGraph's", "own row"])
+def test_a_model_whose_dump_is_not_its_state_comes_back(value: BaseModel, writer: Any) -> None:
+    row = writer.dumps_typed({"a": value})
+    assert OF_PROJECT.loads_typed(row)["a"] == value
+    if writer is STOCK:
+        assert STOCK.loads_typed(row)["a"] == value
+        # Where its validators may not run, it is never rebuilt past them.
+        assert OURS.loads_typed(row)["a"] == value or isinstance(OURS.loads_typed(row)["a"], Opaque)
