@@ -14,6 +14,7 @@ from uuid import UUID
 
 import pytest
 from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.outputs import (
     ChatGeneration,
@@ -275,3 +276,55 @@ def test_a_model_whose_dump_is_not_its_state_comes_back(value: BaseModel, writer
         assert STOCK.loads_typed(row)["a"] == value
         # Where its validators may not run, it is never rebuilt past them.
         assert OURS.loads_typed(row)["a"] == value or isinstance(OURS.loads_typed(row)["a"], Opaque)
+
+
+class Page:
+    """As of a parser: its texts refer to it."""
+
+    def __init__(self, text: str) -> None:
+        self.texts = [PageText(text)]
+        self.texts[0].page = self
+
+
+class PageText(str):
+    page: Page
+
+
+class Number(int):
+    whole: Any
+
+
+def in_itself() -> Number:
+    number = Number(3)
+    number.whole = (number,)
+    return number
+
+
+def of_beautiful_soup() -> Any:
+    soup = pytest.importorskip("bs4").BeautifulSoup("<title>Tea</title>", "html.parser")
+    return soup.title.string
+
+
+REFER_TO_ALL: dict[str, Callable[[], Any]] = {
+    "a text of a page": lambda: Page("Tea").texts[0],
+    "a text of BeautifulSoup": of_beautiful_soup,
+    "a number in itself": in_itself,
+}
+
+
+@pytest.mark.parametrize("name", REFER_TO_ALL)
+def test_a_native_value_that_refers_to_what_holds_it_is_stored_as_by_langgraph(name: str) -> None:
+    value = REFER_TO_ALL[name]()
+    for state in (
+        {"a": value, "b": [value]},
+        [HumanMessage("h"), Document("d", metadata={"title": value})],
+        {"keys": {value: 1}},
+    ):
+        found, theirs = back(OURS, state), back(STOCK, state)
+        assert repr(found) == repr(theirs)
+
+
+def test_all_around_such_a_value_is_stored_exactly() -> None:
+    found = back(OURS, {"a": Page("Tea").texts[0], "b": (1, {2}), "c": Upload(data=b"aGVsbG8=")})
+    assert found == {"a": "Tea", "b": (1, {2}), "c": Upload(data=b"aGVsbG8=")}
+    assert type(found["b"]) is tuple
