@@ -39,7 +39,11 @@ __all__ = [
     "making_hook",
 ]
 
-_V1_METACLASS: Final = ("pydantic.v1.main", "ModelMetaclass")
+_METACLASSES_BY_NAME: Final = {
+    "pydantic.v1.main": "ModelMetaclass",
+    "sqlmodel.main": "SQLModelMetaclass",
+}
+"""Of packages that may be missing. They act when a class is made, or when it is changed."""
 _METACLASSES: Final = (type, ABCMeta, enum.EnumMeta, type(BaseModel), type(typing.Protocol))
 _AT_CREATION: Final = frozenset({"__new__", "__init__", "__prepare__"})
 """What a metaclass does when a class is made, not when instances are."""
@@ -195,8 +199,10 @@ def is_harmless_factory(factory: Any) -> bool:
 def _is_known(meta: type) -> bool:
     if any(meta is known for known in _METACLASSES):
         return True
-    module = imported(_V1_METACLASS[0])
-    return module is not None and meta is vars(module).get(_V1_METACLASS[1])
+    return any(
+        (module := imported(where)) is not None and meta is vars(module).get(name)
+        for where, name in _METACLASSES_BY_NAME.items()
+    )
 
 
 def _own_dunder(meta: type) -> str | None:

@@ -38,11 +38,6 @@ __all__ = ["ROWS"]
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
-def _shared_list() -> Any:
-    inner = [1]
-    return [inner, inner, {"again": inner}]
-
-
 def _equal_lists() -> Any:
     return [[1], [1]]
 
@@ -125,7 +120,6 @@ ROWS: dict[str, dict[str, Any]] = {
         "True and 1 side by side": [True, 1, 1.0],
         "list in itself": _list_in_itself(),
         "dict in itself": _dict_in_itself(),
-        "one list three times": _shared_list(),
         "two equal lists": _equal_lists(),
         "one object twice": _shared_object(),
         "400 levels of lists": _deep(400),

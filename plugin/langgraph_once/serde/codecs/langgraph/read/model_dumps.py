@@ -42,6 +42,8 @@ _EXACT: Final[dict[str, type]] = {
     "uuid": uuid.UUID,
 }
 _WRAPPERS: Final = frozenset({"default", "function-before", "function-after", "function-wrap"})
+_SERIALIZERS: Final = frozenset({"function-plain", "function-wrap", "format", "to-string"})
+_FOR_JSON: Final = frozenset({"json", "json-unless-none"})
 _ATOMS: Final = frozenset({type(None), bool, int, float, str, bytes})
 _MODELS: Final = ModelFamily(code_free=True)
 _RECORDS: Final = RecordFamily(code_free=True)
@@ -87,6 +89,7 @@ class Dumps:
         kind = schema["type"]
         if level > _MAX_LEVELS:
             raise DumpTypeError("a dump that is nested too deeply")
+        _check_dump(schema)
         if kind == "any":
             return dump
         if kind in _EXACT:
@@ -213,6 +216,7 @@ class Dumps:
         while schema["type"] != "model-fields":
             if schema["type"] not in _WRAPPERS:
                 raise DumpTypeError(f"validation by {schema['type']}")
+            _check_dump(schema)
             schema = schema["schema"]
         found: dict[str, Schema] = schema["fields"]
         return found
@@ -224,6 +228,13 @@ class Dumps:
             for name, field in fields.items()
             if name in _exactly(dump, dict)
         }
+
+
+def _check_dump(schema: Schema) -> None:
+    """Refuse what a serializer wrote: it may be anything, and only a validator takes it back."""
+    how = schema.get("serialization", {})
+    if how.get("type") in _SERIALIZERS and how.get("when_used") not in _FOR_JSON:
+        raise DumpTypeError("a serializer")
 
 
 def _check_making(cls: type, schema: Schema) -> None:

@@ -24,6 +24,8 @@ from langgraph_once.serde.codecs.langgraph.read.without_code import (
     is_of_data,
     structural,
 )
+from langgraph_once.serde.codecs.once1.registry.class_names import load
+from langgraph_once.serde.codecs.once1.types import SAFE_CLASSES
 from langgraph_once.serde.trust.hash_guard import Danger, GuardedError
 from langgraph_once.serde.trust.lookup import names_of
 from langgraph_once.serde.trust.policy import Code, Trust
@@ -74,7 +76,7 @@ class NamedTypes:
             return self._cautious(code, safe(getattr(sys.modules[module], name)), name, tag), True
         if code == EXT_METHOD_SINGLE_ARG:
             allowlist.check_method(module, name, method, tag=tag)
-        target, trust = allowlist.resolve(module, name, tag=tag)
+        target, trust = self._found(module, name, tag)
         if code == EXT_METHOD_SINGLE_ARG:
             target = getattr(target, method)
         if allowlist.decide("read", trust, Code.HOOK).refuses:
@@ -86,6 +88,14 @@ class NamedTypes:
             raise allowlist.refusal(module, (name,), tag=tag, hook="its constructor")
         made = self._cautious(code, CONSTRUCTORS[code](target), name, tag)
         return made, not decision.is_event
+
+    def _found(self, module: str, name: str, tag: str) -> tuple[Any, Trust]:
+        """Return the type, and how it stands; errors as of `constructor`."""
+        if (module, name) in SAFE_CLASSES:
+            found, _ = load(f"{module}:{name}", self._allowlist, tag=tag)
+            if is_of_data(found):
+                return found, Trust.LISTED
+        return self._allowlist.resolve(module, name, tag=tag)
 
     def _without_code(self, code: int, cls: type, trust: Trust, tag: str) -> Constructor:
         """Return what makes instances of an unlisted class.

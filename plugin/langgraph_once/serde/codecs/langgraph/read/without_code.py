@@ -11,12 +11,17 @@ from __future__ import annotations
 import dis
 from collections import deque
 from collections.abc import Callable, Container
+from datetime import date, time, timedelta
+from decimal import Decimal
 from enum import Enum
+from pathlib import PurePath
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from langgraph.checkpoint.serde.jsonplus import (
     EXT_CONSTRUCTOR_KW_ARGS,
+    EXT_CONSTRUCTOR_POS_ARGS,
     EXT_CONSTRUCTOR_SINGLE_ARG,
     EXT_PYDANTIC_V1,
     EXT_PYDANTIC_V2,
@@ -41,6 +46,10 @@ if TYPE_CHECKING:
 __all__ = ["NeedsListError", "is_of_data", "structural"]
 
 _CONTAINERS: Final = (set, frozenset, deque)
+_VALUES: Final = (date, time, timedelta, Decimal, UUID, PurePath)
+"""Values that hold no others."""
+_IN_C: Final = (date, time, timedelta, Decimal)
+"""Those of which a subclass that makes nothing itself is made without its code."""
 _OTHER_WAYS: Final = frozenset({"__setattr__", "setattr", "__dict__", "vars", "super", "update"})
 """To set attributes, besides assigning to them."""
 
@@ -64,13 +73,13 @@ def structural(code: int, cls: type, called: Called) -> Callable[[Any], Any]:
     hook = hook_of(cls)
     if hook is not None:
         raise NeedsListError(hook)
-    make: Callable[[Any], Any] | None
-    if code in (EXT_PYDANTIC_V2, EXT_PYDANTIC_V1, EXT_CONSTRUCTOR_KW_ARGS):
+    make: Callable[[Any], Any] | None = _of_plain_value(code, cls)
+    if make is not None:
+        pass
+    elif code in (EXT_PYDANTIC_V2, EXT_PYDANTIC_V1, EXT_CONSTRUCTOR_KW_ARGS):
         make = _of_fields(cls, lambda other: None if other is cls else called(other))
     elif code == EXT_CONSTRUCTOR_SINGLE_ARG:
         make = _of_value(cls)
-    else:
-        make = None
     if make is None:
         raise NeedsListError("its constructor")
 
@@ -91,7 +100,7 @@ def is_of_data(cls: Any) -> bool:
     if not isinstance(cls, type):
         return False
     return (
-        any(base in cls.__mro__ for base in (*_CONTAINERS, Enum, BaseModel))
+        any(base in cls.__mro__ for base in (*_CONTAINERS, *_VALUES, Enum, BaseModel))
         or is_dataclass(cls)
         or any(CODE_FREE_FAMILIES[name].matches(cls) for name in ("namedtuple", "v1model"))
     )
@@ -121,6 +130,24 @@ def _of_value(cls: type) -> Callable[[Any], Any] | None:
     if base is frozenset and (family or _family("value", cls)):
         return lambda argument: from_members(lambda members: base.__new__(cls, members))(argument)
     return None
+
+
+def _of_plain_value(code: int, cls: type) -> Callable[[Any], Any] | None:
+    base: Any = next((base for base in _IN_C if base in cls.__mro__), None)
+    if base is None or declared(cls, "__init__") is not vars(object)["__init__"]:
+        return None
+    if declared(cls, "__new__") is not vars(base)["__new__"]:
+        return None
+
+    def made(argument: Any) -> Any:
+        if not is_builtin(argument):
+            raise ValueError("something else than a plain value")
+        if code == EXT_CONSTRUCTOR_KW_ARGS:
+            return base.__new__(cls, **argument)
+        positional = code == EXT_CONSTRUCTOR_POS_ARGS
+        return base.__new__(cls, *(listed(argument) if positional else [argument]))
+
+    return made
 
 
 def _family(name: str, cls: type) -> Family | None:

@@ -4,6 +4,7 @@ In: an object. Out: bytes, or an `EncodeError` that says which part cannot be wr
 
     encoder.py             `Encoder`, and the general way, which decides what is right
     threads.py             1: threads of messages, and plain data around them
+    plain_data.py          data of nothing but native values: one call, no walk
     odd_parts.py           what stands in these and is not plain, or twice: written as 2 does
     written_threads.py     threads that were written a moment ago
     attempts.py            2, as often as it takes; and how each class is written

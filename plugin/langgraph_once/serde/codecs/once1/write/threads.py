@@ -14,7 +14,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
 from ormsgpack import Ext as Extension
-from ormsgpack import packb
+from ormsgpack import Fragment, packb
 
 from langgraph_once.serde.codecs.once1.format.layout import (
     ATOMS,
@@ -26,6 +26,7 @@ from langgraph_once.serde.codecs.once1.format.layout import (
 from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
 from langgraph_once.serde.codecs.once1.write.odd_parts import NotPlain, OddParts
 from langgraph_once.serde.codecs.once1.write.one_pass import VALUES, Known, repeated
+from langgraph_once.serde.codecs.once1.write.plain_data import plain_bytes
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
     AS_IT_IS,
     GiveUpError,
@@ -90,7 +91,7 @@ class ThreadWriter:
     def encode_list(self, items: list[Any]) -> bytes | NotPlain:
         """Return the bytes of a list, as `QuickEncode`."""
         if not items or self._classes[type(items[0])] is None:
-            return self._packed(lambda parts: self._list(items, parts, 0))
+            return plain_bytes(items) or self._packed(lambda parts: self._list(items, parts, 0))
         if len(items) == 1 and (written := self._alone(items[0])) is not None:
             return packb(written, None, OPTIONS)
         if len(items) >= LEAST and (grown := self._encode_grown(items)) is not None:
@@ -130,7 +131,7 @@ class ThreadWriter:
             if type(item) in ATOMS:
                 continue
             if inside is not None:
-                return self._packed(lambda parts: self._map(value, parts, 0))
+                return plain_bytes(value) or self._packed(lambda parts: self._map(value, parts, 0))
             inside = item
         # The metadata of a checkpoint have one empty dictionary, an update of messages has a list.
         kind = type(inside)
@@ -138,7 +139,7 @@ class ThreadWriter:
             return packb(value, None, OPTIONS)
         if kind is list and self._classes[type(inside[0])] is not None:
             return self._encode_with_thread(value, inside)
-        return self._packed(lambda parts: self._map(value, parts, 0))
+        return plain_bytes(value) or self._packed(lambda parts: self._map(value, parts, 0))
 
     def _encode_with_thread(self, value: dict[Any, Any], items: list[Any]) -> bytes | NotPlain:
         """Return the bytes of a dictionary in which a thread is all that holds something."""
@@ -211,7 +212,7 @@ class ThreadWriter:
                 if ATOMS.issuperset(map(type, item.values())):
                     ids.append(id(item))
                     continue
-                made = self._map(item, parts, level + 1)
+                made = self._plain(item) or self._map(item, parts, level + 1)
             else:
                 made = parts.made(item, level + 1)
             if made is not item:
@@ -231,7 +232,12 @@ class ThreadWriter:
         if ATOMS.issuperset(map(type, items)):
             return items
         parts.ids.pop()
-        return parts.made(items, level)
+        return self._plain(items) or parts.made(items, level)
+
+    def _plain(self, value: Any) -> Fragment | None:
+        """Return what msgpack writes in the place of plain data; None if it is not plain."""
+        data = plain_bytes(value)
+        return None if data is None else Fragment(data)
 
     def _maps(self, items: list[Any]) -> _Thread:
         """Look at the messages of a thread."""

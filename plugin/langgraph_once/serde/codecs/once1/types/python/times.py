@@ -1,7 +1,9 @@
 """Dates, times and time zones: their fields, and the time zone as a value of its own.
 
 A `ZoneInfo` is stored by its key and stays a `ZoneInfo`, so that arithmetic across a change of
-the clocks gives what it gave before. One that was read from a file without a key is refused.
+the clocks gives what it gave before. One that was read from a file without a key is refused. A
+zone of any other class, as of each date that pydantic reads from JSON, becomes the offset that it
+has at that time: as with LangGraph's serializer.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
 
 __all__ = ["ADAPTERS"]
 
+_ZONES: Final = (timezone, ZoneInfo)
 _ZONE_KEY: Final = re.compile(r"[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,4}")
 
 
 def _encode_datetime(value: datetime) -> tuple[Any, ...]:
     day = (value.year, value.month, value.day)
     clock = (value.hour, value.minute, value.second, value.microsecond)
-    return (*day, *clock, value.fold, value.tzinfo)
+    return (*day, *clock, value.fold, _kept(value))
 
 
 def _decode_datetime(data: Any) -> datetime:
@@ -37,7 +40,16 @@ def _decode_datetime(data: Any) -> datetime:
 
 def _encode_time(value: time) -> tuple[Any, ...]:
     clock = (value.hour, value.minute, value.second, value.microsecond)
-    return (*clock, value.fold, value.tzinfo)
+    return (*clock, value.fold, _kept(value))
+
+
+def _kept(value: datetime | time) -> tzinfo | None:
+    """Return the time zone that is stored for a value."""
+    zone = value.tzinfo
+    if zone is None or type(zone) in _ZONES:
+        return zone
+    offset = value.utcoffset()
+    return None if offset is None else timezone(offset)
 
 
 def _decode_time(data: Any) -> time:
