@@ -65,7 +65,7 @@ def _noted(r: Random) -> Exception:
 
 
 def _run_time_tuple(r: Random) -> Any:
-    made: Any = namedtuple  # mypy wants a class at the top level, which this one is not
+    made: Any = namedtuple  # noqa: PYI024  # made at run time, which mypy does not know
     return made("RunTime", "x y")(number(r), plain(r))
 
 
