@@ -19,6 +19,8 @@ __all__ = ["LOST", "STOCK", "breach", "same", "stock_gives"]
 
 STOCK: Final = JsonPlusSerializer()
 
+_LEAVES: Final = {str, bytes, int, float, bool, type(None)}
+
 LOST: Final = object()
 """What LangGraph gives where it raises, or makes a `None` of what was none."""
 
@@ -59,7 +61,7 @@ class _Judgement:
         alone = stock_gives(original)
         if alone is LOST or same(alone, found):
             return None
-        if type(found) not in {type(original), type(stock)}:
+        if type(found) in _LEAVES or type(found) not in {type(original), type(stock)}:
             return f"{path}: {_shown(original)}, by LangGraph {_shown(stock)}, is {_shown(found)}"
         return self._parts(original, stock, found, path)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import collections
 import re
 import uuid
 from array import array
-from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
@@ -66,8 +65,8 @@ def _noted(r: Random) -> Exception:
 
 
 def _run_time_tuple(r: Random) -> Any:
-    made: Any = collections.namedtuple("RunTime", "x y")  # noqa: PYI024  # made at run time
-    return made(number(r), plain(r))
+    made: Any = namedtuple  # noqa: PYI024  # made at run time, which mypy does not know
+    return made("RunTime", "x y")(number(r), plain(r))
 
 
 def _cyclic(r: Random) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import pytest
@@ -48,7 +48,7 @@ def _is_chosen(recipe: Recipe) -> bool:
     if not recipe.wrappers:
         return True
     named = f"{recipe.kinds[0]} {recipe.wrappers[0]}"
-    return recipe.wrappers[0] in SOUND and crc32(named.encode()) % A_QUICK_SHARE == 0
+    return crc32(named.encode()) % A_QUICK_SHARE == 0
 
 
 @cache
@@ -68,8 +68,8 @@ def recipes(draw: st.DrawFn) -> Recipe:
 
 def test_the_tables_name_kinds_of_the_pool_in_order_and_once() -> None:
     for table in (BREACHES, ELSEWHERE):
-        assert table.keys() <= {*NAMES} if isinstance(table, dict) else table <= {*NAMES}
-        assert [*BREACHES] == sorted(BREACHES)
+        assert {*table} <= {*NAMES}
+    assert [*BREACHES] == sorted(BREACHES)
     assert BREACHES.keys().isdisjoint(ELSEWHERE)
     assert WRAPPER_BREACHES.keys() <= WRAPPERS.keys()
 
@@ -113,11 +113,10 @@ def test_in_another_process_a_kind_holds_the_law_unless_a_table_has_it(tmp_path:
 def test_each_kind_holds_the_law_in_each_wrapper(kind: str) -> None:
     if kind in OPTIONAL:
         pytest.importorskip(OPTIONAL[kind].package)
-    told: list[Any] = []
+    if kind in BREACHES:
+        pytest.skip("breaks the law today")
     for recipe in _simple(kind):
-        if kind not in BREACHES and recipe.wrappers[:1] not in [(w,) for w in WRAPPER_BREACHES]:
-            told += breaches(recipe, OURS)
-    assert not told
+        assert not [*breaches(recipe, OURS)], f"{recipe} breaks the law"
 
 
 @pytest.mark.slow

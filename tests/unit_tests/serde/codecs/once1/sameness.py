@@ -155,6 +155,7 @@ def _members_of(cls: type) -> tuple[set[str], list[Part]]:
         if isinstance(found, functools.cached_property)
     }
     caches.add("_attrs_cached_hash")  # another one in the next process
+    caches.add("_sa_instance_state")  # what SQLAlchemy knows about a row's session
     slots = [
         (name, slot)
         for part in cls.__mro__
