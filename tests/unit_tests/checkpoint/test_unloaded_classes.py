@@ -15,8 +15,16 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
-from langgraph_once.checkpoint.moving.migrate import Migration, Way, leaving, migrate, rotating
+from langgraph_once.checkpoint.moving.migrate import (
+    Migration,
+    Way,
+    entering,
+    leaving,
+    migrate,
+    rotating,
+)
 from langgraph_once.serde import Opaque
+from langgraph_once_ops.verify.verify import verify
 
 CONFIG: Any = {"configurable": {"thread_id": "1", "checkpoint_ns": ""}}
 KEYS = {
@@ -161,3 +169,23 @@ def test_rotation_does_not_read_what_langgraphs_serializer_wrote(path: Path, mod
     reader = OnceSerializer(SerdeConfig(enforcement="open", encryption_keys={"new": KEYS["new"]}))
     with open_sqlite_saver(path, serde=reader) as saver:
         assert held(saver) == [value, value]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_not_read_as_langgraph_wrote_it_is_carried_and_not_called_sound(
+    path: Path, module: Any, name: str
+) -> None:
+    value = module.VALUES[name]
+    with SqliteSaver.from_conn_string(str(path)) as stock:
+        put(stock, value)
+    with open_sqlite_saver(path, serde=serde()) as saver:
+        is_right = value in ([], *held(saver)) or isinstance(held(saver)[0], Opaque)
+        troubles = verify(saver, serde()).troubles
+    assert bool(troubles) != is_right
+    with open_sqlite_saver(path, serde=serde()) as saver:
+        done = migrate(saver, entering(serde()))
+    assert (done.troubles, bool(done.rows)) == ([], is_right)
+    if not is_right:  # LangGraph's saver still reads it
+        with SqliteSaver.from_conn_string(str(path)) as stock:
+            assert held(stock) == [value, value]
+    assert name != "upload" or not is_right

@@ -36,7 +36,16 @@ from langgraph_once.redaction import printable
 from langgraph_once.serde import OnceSerializer, Opaque
 from langgraph_once.serde.layers.tag import PLAIN_TAGS
 
-__all__ = ["Migration", "Way", "entering", "leaving", "migrate", "reading", "rotating"]
+__all__ = [
+    "Migration",
+    "Way",
+    "as_upstream",
+    "entering",
+    "leaving",
+    "migrate",
+    "reading",
+    "rotating",
+]
 
 # A server that still has one of our tables in use holds it for a statement, rarely for more.
 _PATIENCE_S: Final = 30.0
@@ -54,6 +63,8 @@ class Way(NamedTuple):
     """Whether upstream's serializer is to read them."""
     is_rotating: bool = False
     """Whether only encrypted rows are rewritten, and of these only those under an older key."""
+    upstream: OnceSerializer | None = None
+    """Writes as LangGraph does; a row that is not read as LangGraph wrote it keeps its bytes."""
 
     @property
     def passed(self) -> Container[str]:
@@ -71,11 +82,12 @@ class Way(NamedTuple):
         elif self._is_as_now(read):
             return None
         elif self.is_rotating:  # only the key is another
-            opened = self.source.unpacked(read.cell, read.bound_to)
-            return self.target.recoded(opened, read.assembly.joined, cuts, read.bound_to)
+            return self._recoded(read, cuts)
         checkpoint, values, broken = read.decoded()
         for error in broken.values():
             raise error
+        if self.upstream is not None and read.misread(self.upstream):
+            return None if self.target.is_sealed_as_now(read.cell) else self._recoded(read, cuts)
         if checkpoint is None:
             return self._cell(values[read.at.channel], cuts, read)
         for value in values.values() if self.is_leaving else ():
@@ -87,6 +99,10 @@ class Way(NamedTuple):
             return self.target.is_sealed_as_now(read.cell)
         is_checkpoint = read.table.holds == "checkpoint"
         return self.target.is_as_now(read.cell, read.bound_to, is_checkpoint=is_checkpoint)
+
+    def _recoded(self, read: ReadCell, cuts: list[CutValue]) -> Cell:
+        opened = self.source.unpacked(read.cell, read.bound_to)
+        return self.target.recoded(opened, read.assembly.joined, cuts, read.bound_to)
 
     def culprit(self, read: ReadCell, error: Exception) -> tuple[str | None, Exception]:
         """The channel for which a cell cannot be rewritten, and why."""
@@ -161,14 +177,19 @@ def reading(serde: OnceSerializer) -> OnceSerializer:
     return _with(serde, require_encryption=False, bind_rows=bind_rows)
 
 
+def as_upstream(serde: OnceSerializer) -> OnceSerializer:
+    """The same serializer, which writes as LangGraph's does."""
+    return _with(reading(serde), codec="msgpack", compression="none", encryption_keys={})
+
+
 def leaving(serde: OnceSerializer) -> Way:
     """The way to rows that upstream's `JsonPlusSerializer` reads.
 
     Args:
         serde: Reads what is stored.
     """
-    target = _with(reading(serde), codec="msgpack", compression="none", encryption_keys={})
-    return Way(Values(reading(serde)), Values(target, store_once=False), is_leaving=True)
+    target = Values(as_upstream(serde), store_once=False)
+    return Way(Values(reading(serde)), target, is_leaving=True)
 
 
 def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
@@ -183,7 +204,8 @@ def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
     """
     if serde.config.codec != "once1":
         raise ConfigError("ONCE_SERDE__CODEC", "must be 'once1' to rewrite rows in it")
-    return Way(Values(reading(serde)), Values(serde, store_once=store_once))
+    target = Values(serde, store_once=store_once)
+    return Way(Values(reading(serde)), target, upstream=as_upstream(serde))
 
 
 def rotating(serde: OnceSerializer, *, store_once: bool = True) -> Way:
