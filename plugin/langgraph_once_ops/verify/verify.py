@@ -12,14 +12,14 @@ from typing import Any
 
 from langgraph_once.checkpoint.database import Program, batches
 from langgraph_once.checkpoint.metadata import COUNTERS, opened
-from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, why
-from langgraph_once.checkpoint.moving.migrate import reading
+from langgraph_once.checkpoint.moving.cells import Progress, ReadCell, Source, Trouble, why
+from langgraph_once.checkpoint.moving.migrate import as_upstream, reading
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import settled_before
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
-from langgraph_once.errors import SerdeError, StorageError
+from langgraph_once.errors import PayloadError, SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once_ops.validate import validate_tuple, validate_write
 
@@ -61,15 +61,15 @@ def verify(saver: OnceSaver, serde: OnceSerializer, *, progress: Progress | None
         StorageError: The database cannot be read.
     """
     source = Source(saver, Values(reading(serde)))
-    verdict = Verdict()
+    verdict, upstream = Verdict(), as_upstream(serde)
     for thread_id in source.each_thread(progress):
-        verdict.add(_checked(source, thread_id))
+        verdict.add(_checked(source, thread_id, upstream))
     return verdict
 
 
-def _checked(source: Source, thread_id: str) -> Verdict:
+def _checked(source: Source, thread_id: str, upstream: OnceSerializer) -> Verdict:
     """What is found in a thread; that it cannot be read is a finding, too."""
-    check = _Check(source, thread_id)
+    check = _Check(source, thread_id, upstream)
     try:
         for part in (check.checkpoints, check.cells, check.pieces):
             source.run(part())
@@ -95,8 +95,8 @@ def repair(saver: OnceSaver, thread_ids: Iterable[str]) -> None:
 class _Check:
     """Looks for what is wrong with a thread."""
 
-    def __init__(self, source: Source, thread_id: str) -> None:
-        self._source = source
+    def __init__(self, source: Source, thread_id: str, upstream: OnceSerializer) -> None:
+        self._source, self._upstream = source, upstream
         self._tables = source.tables
         self._id = thread_id
         self.verdict = Verdict(threads=1)
@@ -146,9 +146,18 @@ class _Check:
         for batch in (yield from self._source.batches(self._id)):
             for read in (yield from self._source.open(self._id, batch)):
                 self.verdict.cells += 1
-                for channel, error in read.decoded().broken.items():
+                broken = read.decoded().broken
+                for channel, error in broken.items():
                     trouble = yield from self._source.trouble(self._id, read, channel, error)
                     self.verdict.troubles.append(trouble)
+                if not broken:
+                    yield from self._misread(read)
+
+    def _misread(self, read: ReadCell) -> Program[None]:
+        for channel in read.misread(self._upstream):
+            error = PayloadError("it is not read as LangGraph's serializer wrote it", tag="msgpack")
+            trouble = yield from self._source.trouble(self._id, read, channel, error)
+            self.verdict.troubles.append(trouble)
 
     def pieces(self) -> Program[None]:
         """All pieces, also those that nothing refers to: a new value may."""

@@ -11,8 +11,10 @@ from langgraph_once.checkpoint.pieces.values import Unpacked, Values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable
 from langgraph_once.checkpoint.threads import Threads
-from langgraph_once.errors import OnceError
+from langgraph_once.errors import OnceError, SerdeError
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.encryption import BoundTo
+from langgraph_once.serde.layers.tag import Tag
 
 __all__ = ["AT_ONCE", "Progress", "ReadCell", "Source", "Trouble", "told", "why"]
 
@@ -20,6 +22,8 @@ T = TypeVar("T")
 
 AT_ONCE: Final = 16
 """How many cells are read at once: each may be large."""
+
+_LANGGRAPH: Final = Tag("msgpack")
 
 Progress = Callable[[int, int], None]
 """Is told how many threads are done, of how many."""
@@ -67,6 +71,21 @@ class ReadCell(NamedTuple):
                 tag, data = part.manifest.codec, self.assembly.joined(part.manifest)
             yield channel or self.at.channel, tag, data
 
+    def misread(self, serde: OnceSerializer) -> list[str | None]:
+        """The channels, None for a checkpoint, of LangGraph's rows that are not read as written.
+
+        A model whose validator does not take its own dump is read as another value. Of that,
+        written and read again, comes a third one.
+
+        Args:
+            serde: Reads rows, and writes them as LangGraph does.
+        """
+        return [
+            channel
+            for channel, tag, data in self.encoded()
+            if tag == _LANGGRAPH.codec and not _is_kept(serde, data)
+        ]
+
     def decoded(self) -> DecodedCell:
         """What it says; what cannot be decoded of it is named."""
         checkpoint, values, broken = None, {}, {}
@@ -84,6 +103,15 @@ class ReadCell(NamedTuple):
             except Exception as error:
                 broken[channel] = error
         return DecodedCell(checkpoint, values, broken)
+
+
+def _is_kept(serde: OnceSerializer, data: bytes) -> bool:
+    try:
+        again = serde.encoded(serde.decoded(_LANGGRAPH, data))[1]
+        # A set may be written in another order; what is in it is then the same.
+        return again == data or serde.encoded(serde.decoded(_LANGGRAPH, again))[1] == again
+    except SerdeError:
+        return False
 
 
 class DecodedCell(NamedTuple):

@@ -6,6 +6,7 @@ whoever is killed goes on where he was. What cannot be rewritten leaves its thre
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
@@ -31,18 +32,26 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellBatch, CheckpointRef, bound
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1.format.opaque import Opaque
+from langgraph_once.redaction import printable
+from langgraph_once.serde import OnceSerializer, Opaque
 from langgraph_once.serde.layers.tag import PLAIN_TAGS
 
-__all__ = ["Migration", "Way", "entering", "leaving", "migrate", "reading", "rotating"]
+__all__ = [
+    "Migration",
+    "Way",
+    "as_upstream",
+    "entering",
+    "leaving",
+    "migrate",
+    "reading",
+    "rotating",
+]
 
 # A server that still has one of our tables in use holds it for a statement, rarely for more.
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
 _EMPTY: Final = frozenset({"empty"})
 _UNSEALED: Final = PLAIN_TAGS | _EMPTY
-_OPAQUE: Final = Opaque.__module__.encode()
 
 
 class Way(NamedTuple):
@@ -54,6 +63,8 @@ class Way(NamedTuple):
     """Whether upstream's serializer is to read them."""
     is_rotating: bool = False
     """Whether only encrypted rows are rewritten, and of these only those under an older key."""
+    upstream: OnceSerializer | None = None
+    """Writes as LangGraph does; a row that is not read as LangGraph wrote it keeps its bytes."""
 
     @property
     def passed(self) -> Container[str]:
@@ -70,18 +81,28 @@ class Way(NamedTuple):
                 return Cell(opened.tag, opened.data)
         elif self._is_as_now(read):
             return None
+        elif self.is_rotating:  # only the key is another
+            return self._recoded(read, cuts)
         checkpoint, values, broken = read.decoded()
         for error in broken.values():
             raise error
+        if self.upstream is not None and read.misread(self.upstream):
+            return None if self.target.is_sealed_as_now(read.cell) else self._recoded(read, cuts)
         if checkpoint is None:
             return self._cell(values[read.at.channel], cuts, read)
-        return self._checked(self.target.channels(checkpoint, values, cuts, read.bound_to))
+        for value in values.values() if self.is_leaving else ():
+            _check_loaded(value)
+        return self.target.channels(checkpoint, values, cuts, read.bound_to)
 
     def _is_as_now(self, read: ReadCell) -> bool:
         if self.is_rotating:
             return self.target.is_sealed_as_now(read.cell)
         is_checkpoint = read.table.holds == "checkpoint"
         return self.target.is_as_now(read.cell, read.bound_to, is_checkpoint=is_checkpoint)
+
+    def _recoded(self, read: ReadCell, cuts: list[CutValue]) -> Cell:
+        opened = self.source.unpacked(read.cell, read.bound_to)
+        return self.target.recoded(opened, read.assembly.joined, cuts, read.bound_to)
 
     def culprit(self, read: ReadCell, error: Exception) -> tuple[str | None, Exception]:
         """The channel for which a cell cannot be rewritten, and why."""
@@ -96,16 +117,36 @@ class Way(NamedTuple):
         return read.at.channel, error
 
     def _cell(self, value: Any, cuts: list[CutValue], read: ReadCell) -> Cell:
-        return self._checked(self.target.cell(value, cuts, read.bound_to))
+        if self.is_leaving:
+            _check_loaded(value)
+        return self.target.cell(value, cuts, read.bound_to)
 
-    def _checked(self, cell: Cell) -> Cell:
-        """A cell, if it says all that was to be written."""
-        if self.is_leaving and _OPAQUE in cell.data:
-            raise EncodeError(
-                "it holds an object whose class cannot be loaded here; run this where the graphs "
-                "are, and `langgraph-once types` tells which"
-            )
-        return cell
+
+def _check_loaded(value: Any) -> None:
+    """Check that the class of each object is here, or that its bytes are LangGraph's own.
+
+    Raises:
+        EncodeError: Nobody can tell what LangGraph's serializer would write for one of them.
+    """
+    seen: dict[int, Any] = {}
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if id(part) in seen or isinstance(part, str | bytes | int | float | type | None):
+            continue
+        seen[id(part)] = part
+        if type(part) is Opaque:
+            if part.kind != "upstream":
+                raise EncodeError(
+                    f"the class of {printable(part.type_name)} cannot be loaded here; run this "
+                    "where the graphs are, and `langgraph-once types` tells which"
+                )
+        elif isinstance(part, Mapping):
+            todo += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple | set | frozenset | deque):
+            todo += part
+        todo += getattr(part, "__dict__", {}).values()
+        todo += [getattr(part, name, None) for name in getattr(part, "__slots__", ())]
 
 
 @dataclass
@@ -136,14 +177,19 @@ def reading(serde: OnceSerializer) -> OnceSerializer:
     return _with(serde, require_encryption=False, bind_rows=bind_rows)
 
 
+def as_upstream(serde: OnceSerializer) -> OnceSerializer:
+    """The same serializer, which writes as LangGraph's does."""
+    return _with(reading(serde), codec="msgpack", compression="none", encryption_keys={})
+
+
 def leaving(serde: OnceSerializer) -> Way:
     """The way to rows that upstream's `JsonPlusSerializer` reads.
 
     Args:
         serde: Reads what is stored.
     """
-    target = _with(reading(serde), codec="msgpack", compression="none", encryption_keys={})
-    return Way(Values(reading(serde)), Values(target, store_once=False), is_leaving=True)
+    target = Values(as_upstream(serde), store_once=False)
+    return Way(Values(reading(serde)), target, is_leaving=True)
 
 
 def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
@@ -158,7 +204,8 @@ def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
     """
     if serde.config.codec != "once1":
         raise ConfigError("ONCE_SERDE__CODEC", "must be 'once1' to rewrite rows in it")
-    return Way(Values(reading(serde)), Values(serde, store_once=store_once))
+    target = Values(serde, store_once=store_once)
+    return Way(Values(reading(serde)), target, upstream=as_upstream(serde))
 
 
 def rotating(serde: OnceSerializer, *, store_once: bool = True) -> Way:

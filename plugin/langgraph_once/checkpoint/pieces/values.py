@@ -141,6 +141,35 @@ class Values:
         packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
         return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
+    def recoded(
+        self,
+        opened: Unpacked,
+        joined: Callable[[PieceManifest], bytes],
+        cuts: list[CutValue],
+        bound_to: BoundTo,
+    ) -> Cell:
+        """What stands in a row for bytes of codecs, which stay as they are; nothing is decoded.
+
+        Args:
+            opened: What a cell says.
+            joined: Gives the bytes of what is in pieces.
+            cuts: Takes what was cut.
+            bound_to: The row.
+        """
+
+        def part(each: Unpacked) -> tuple[Tag, bytes]:
+            if each.manifest is None:
+                tag, data = self._tag(each.tag), each.data
+            else:
+                tag, data = self._tag(each.manifest.codec), joined(each.manifest)
+            return self._cut(tag, data, cuts, bound_to) if tag.codec == "once1" else (tag, data)
+
+        if opened.tag != "channels":
+            return self._wrapped(*part(opened), bound_to)
+        head, parts = _channels(opened)
+        packed = [_VERSION, head, {name: _pair(*part(each)) for name, each in parts.items()}]
+        return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
+
     def sealed(self, data: bytes, bound_to: BoundTo) -> Cell:
         """What stands for bytes: they are compressed and encrypted, never cut."""
         size = len(data)
@@ -316,7 +345,12 @@ class Values:
         tag, data = self._serde.encoded(value)
         size = len(data)
         storage.encoded_bytes += size
-        if not self.stores_once or size < MIN_CUT_BYTES:
+        return self._cut(tag, data, cuts, bound_to)
+
+    def _cut(
+        self, tag: Tag, data: bytes, cuts: list[CutValue], bound_to: BoundTo
+    ) -> tuple[Tag, bytes]:
+        if not self.stores_once or len(data) < MIN_CUT_BYTES:
             return tag, data
         lead = lead_bytes(data) if tag.codec == "once1" else 0
         thread_id = bound_to[1]
