@@ -16,8 +16,8 @@ from langgraph_once.serde.codecs.once1.format.layout import OPTIONS
 
 __all__ = ["plain_bytes"]
 
-_PROBED_LEVELS: Final = 20
-"""A list that holds another one twice, and so on, doubles with each level: 2**20 takes 20 ms."""
+_PROBED_LEVELS: Final = 12
+"""A list that holds another one twice, and so on, doubles with each level."""
 _PROBED_ITEMS: Final = 8
 _CONTAINERS: Final = frozenset({dict, list})
 
