@@ -122,7 +122,7 @@ def test_a_message_changed_in_place_is_noticed_exactly(once: OnceSqliteSaver) ->
 
 
 def test_what_stands_twice_in_a_value_is_one_object_again(once: OnceSqliteSaver) -> None:
-    shared = [text(n) for n in range(300)]
+    shared = HumanMessage(" ".join(text(n) for n in range(300)))
     put(once, ROOT, channel={"a": shared, "b": [shared]})
     found = values(once)["channel"]
     assert found["a"] == shared

@@ -16,12 +16,10 @@ from langgraph_once.serde.codecs.once1.format.layout import OPTIONS
 
 __all__ = ["plain_bytes"]
 
-_PROBED_LEVELS: Final = 20
-"""A list that holds another one twice, and so on, doubles with each level: 2**20 takes 20 ms."""
+_PROBED_LEVELS: Final = 12
+"""A list that holds another one twice, and so on, doubles with each level."""
 _PROBED_ITEMS: Final = 8
 _CONTAINERS: Final = frozenset({dict, list})
-_BINARY: Final = (0xC4, 0xC5, 0xC6)
-"""The first bytes of binary data, which stand for other things, too."""
 
 
 def plain_bytes(value: dict[Any, Any] | list[Any]) -> bytes | None:
@@ -31,7 +29,7 @@ def plain_bytes(value: dict[Any, Any] | list[Any]) -> bytes | None:
     try:
         data = packb(value, None, OPTIONS)
         # ormsgpack takes a bytearray for bytes, without asking. orjson refuses both.
-        if any(byte in data for byte in _BINARY):
+        if 0xC4 in data or 0xC5 in data or 0xC6 in data:  # as binary data begin, and other things
             orjson.dumps(value)
     except TypeError:
         return None
@@ -42,7 +40,7 @@ def _is_deep(value: Any) -> bool:
     """Whether `value` leads too deep to be written unseen: each level may be there twice."""
     for _ in range(_PROBED_LEVELS):
         items = value.values() if type(value) is dict else value
-        for item in islice(items, _PROBED_ITEMS):
+        for item in items if len(value) <= _PROBED_ITEMS else islice(items, _PROBED_ITEMS):
             if type(item) in _CONTAINERS and item:
                 value = item
                 break
