@@ -160,6 +160,7 @@ ELSEWHERE: Final[frozenset[str]] = frozenset(
         "subclass of str",
         "subclass of str with an attribute",
         "subclass of str with slots",
+        "subclass of time",
         "subclass of timedelta",
         "tomlkit, array",
         "tomlkit, document",
