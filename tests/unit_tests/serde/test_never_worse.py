@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import timeit
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import make_dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from functools import partial
 from pathlib import Path, PosixPath
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 import pytest
@@ -43,7 +41,6 @@ from pydantic import (
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import Opaque
-from langgraph_once.serde.codecs.once1.format.opaque import upstream_opaque
 
 STOCK = JsonPlusSerializer()
 OURS = OnceSerializer()
@@ -331,65 +328,3 @@ def test_all_around_such_a_value_is_stored_exactly() -> None:
     found = back(OURS, {"a": Page("Tea").texts[0], "b": (1, {2}), "c": Upload(data=b"aGVsbG8=")})
     assert found == {"a": "Tea", "b": (1, {2}), "c": Upload(data=b"aGVsbG8=")}
     assert type(found["b"]) is tuple
-
-
-def renamed(fields: dict[str, Any]) -> list[Any]:
-    """Return what is read of a class that had another name once: a model, and a dataclass."""
-    module = sys.modules[__name__]
-    made = (
-        type("Gone", (BaseModel,), {"__module__": __name__, "__annotations__": {"sku": str}}),
-        make_dataclass("Lost", ["sku"], namespace={"__module__": __name__}),
-    )
-    found = []
-    for cls in made:
-        setattr(module, cls.__name__, cls)
-        cls.__module__ = __name__
-        rows = [writer.dumps_typed([cls(**fields)]) for writer in (STOCK, OURS)]
-        delattr(module, cls.__name__)
-        found += [OnceSerializer().loads_typed(row)[0] for row in rows]
-    return found
-
-
-class Item(BaseModel):
-    sku: str
-
-
-class Basket(BaseModel):
-    item: Item | None
-    items: list[Item]
-    fields: dict[str, Any]
-
-
-def test_the_fields_of_a_class_that_is_gone_become_what_the_states_model_declares() -> None:
-    for found in renamed({"sku": "x"}):
-        basket = Basket.model_validate({"item": found, "items": [found], "fields": found})
-        assert basket == Basket(item=Item(sku="x"), items=[Item(sku="x")], fields={"sku": "x"})
-
-
-def test_the_fields_of_a_class_that_is_gone_are_read_like_those_of_a_dictionary() -> None:
-    for found in renamed({"sku": "x"}):
-        assert isinstance(found, Opaque)
-        assert (found["sku"], found.get("sku"), found.get("price", 1)) == ("x", "x", 1)
-        assert dict(found) == {**found} == {"sku": "x"}
-        assert [*found.items()] == [("sku", "x")]
-        assert back(OnceSerializer(), found) == found
-
-
-Held = TypeVar("Held")
-
-
-class Results(BaseModel, Generic[Held]):
-    items: list[Held]
-
-
-def test_a_generic_model_in_a_row_of_langgraphs_becomes_what_the_states_model_declares() -> None:
-    value = Results[Item](items=[Item(sku="x")])
-    found = OURS.loads_typed(STOCK.dumps_typed([value]))[0]
-    assert TypeAdapter(Results[Item]).validate_python(found) == value
-
-
-def test_an_object_that_held_no_fields_has_none() -> None:
-    opaque = upstream_opaque("shop:Colour", 0, b"", "red")
-    assert opaque
-    with pytest.raises(TypeError, match="has no fields"):
-        opaque["red"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from typing import Any, Final, Literal
 
 from langgraph_once.serde.codecs.once1.format.layout import Ext, pack, unpack
@@ -38,10 +37,6 @@ class Opaque:
     """An object whose class is gone, refused or unknown: its name, its raw bytes, what it held.
 
     It prints without what it held, which may be private. It is written back as it was read.
-
-    Where it held attributes by name, it is a mapping of them: a pydantic model that declares a
-    field of another class makes that class of it, as of the dictionary that LangGraph's serializer
-    hands on; so does `New(**opaque)`.
 
     Attributes:
         type_name: The class as `module:Qual.Name`, or the name of an adapter.
@@ -86,30 +81,6 @@ class Opaque:
         """The extension that `raw` is the content of."""
         return self._code
 
-    def keys(self) -> KeysView[str]:
-        """Return the names of the attributes that it held."""
-        return self._fields.keys()
-
-    def items(self) -> ItemsView[str, Any]:
-        """Return the attributes that it held, with their names."""
-        return self._fields.items()
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return an attribute that it held."""
-        return self._fields.get(name, default)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._fields[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
-
-    @property
-    def _fields(self) -> dict[str, Any]:
-        if type(self.payload) is not dict:
-            raise TypeError(f"{self.type_name}, which was read as an `Opaque`, has no fields")
-        return self.payload
-
     def _asdict(self) -> Any:
         # What LangGraph's server and serializer ask for what they do not know: so a client is
         # shown the content, as it is for an object whose class is there.
@@ -132,10 +103,6 @@ class Opaque:
 
     def __hash__(self) -> int:
         return hash((self.type_name, self.raw))
-
-
-# Not a base: with `__len__` numpy would take it for a list, and one that is empty would be false.
-Mapping.register(Opaque)
 
 
 def upstream_opaque(type_name: str, code: int, data: bytes, payload: Any) -> Opaque:
