@@ -68,7 +68,7 @@ class FoundCheckpoints:
         data: bytes = self.decoded(stored.values[_LEDGER], stored.place, "the ledger")
         return data
 
-    def tuples(self, *, is_lazy: bool = False) -> Iterator[CheckpointTuple]:
+    def tuples(self, *, is_lazy: bool = True) -> Iterator[CheckpointTuple]:
         """The checkpoints as LangGraph has them; channels of lazy ones are decoded when read."""
         return (self._tuple(stored, is_lazy=is_lazy) for stored in self.checkpoints)
 
@@ -83,7 +83,7 @@ class FoundCheckpoints:
             (write.task_id, write.channel, as_stored(write.channel, self._write(write, place)))
             for write in stored.writes
         ]
-        return stored.as_tuple(values if is_lazy else dict(values), writes)
+        return stored.as_tuple(values if is_lazy else values.copy(), writes)
 
     def _write(self, write: StoredWrite, place: CheckpointRef) -> Any:
         return self.decoded(write.value, place, "write", write[:4])

@@ -2,42 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any, Final
 
 __all__ = ["LazyValues"]
 
 
-class LazyValues(Mapping[str, Any]):
-    """Channel values, each decoded when it is read for the first time.
+class _Undecoded:
+    """Stands in a `LazyValues` for what was not looked at."""
 
-    It is no `dict`: C code (msgpack, orjson, `dict(...)`) goes around the methods of a subclass,
-    and would take what is not decoded yet for the value.
+    def __repr__(self) -> str:
+        return "…"
+
+
+_UNDECODED: Final = _Undecoded()
+
+
+class LazyValues(dict[str, Any]):
+    """A dict of channel values, each decoded when it is read for the first time.
+
+    It is a dict for all who ask it by its methods, and copies and pickles as a plain one. Only C
+    code that goes around the methods of a dict would see that a value is not decoded yet.
 
     Args:
         names: The channels.
         decode: Gives the value of a channel. What it raises, reading the value raises.
     """
 
-    __slots__ = ("_decode", "_decoded", "_names")
+    __slots__ = ("_decode",)
 
-    def __init__(self, names: Iterable[str], decode: Callable[[str], Any]) -> None:
-        self._names = dict.fromkeys(names)
+    def __init__(self, names: Mapping[str, Any], decode: Callable[[str], Any]) -> None:
+        super().__init__(dict.fromkeys(names, _UNDECODED))
         self._decode = decode
-        self._decoded: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._decoded:
-            if name not in self._names:
-                raise KeyError(name)
-            self._decoded[name] = self._decode(name)
-        return self._decoded[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names  # the method of `Mapping` decodes
+        value = super().__getitem__(name)
+        if value is _UNDECODED:
+            value = self._decode(name)
+            self[name] = value
+        return value
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        # That it is defined keeps `{**values}` and `dict(values)` from going around `__getitem__`.
+        return super().__iter__()
 
-    def __len__(self) -> int:
-        return len(self._names)
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a channel, or the default."""
+        if name not in self:
+            return default
+        return self[name]
+
+    def values(self) -> Any:
+        """The values, decoded."""
+        return self.copy().values()
+
+    def items(self) -> Any:
+        """The channels and their values, decoded."""
+        return self.copy().items()
+
+    def copy(self) -> dict[str, Any]:
+        """A plain dict."""
+        return {name: self[name] for name in self}
+
+    def pop(self, name: str, *default: Any) -> Any:
+        """Remove a channel, and return its value."""
+        if name in self:
+            value = self[name]
+            del self[name]
+            return value
+        return super().pop(name, *default)
+
+    def popitem(self) -> tuple[str, Any]:
+        """Remove the last channel, and return it with its value."""
+        name = next(reversed(self))
+        return name, self.pop(name)
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        """The value of a channel, which gets the default if it has none."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def __eq__(self, other: object) -> bool:
+        return self.copy() == (other.copy() if isinstance(other, LazyValues) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # as of every dict
+
+    def __or__(self, other: Any) -> Any:
+        return self.copy() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.copy()
+
+    def __copy__(self) -> dict[str, Any]:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return deepcopy(self.copy(), memo)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return dict, (self.copy(),)

@@ -100,7 +100,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
         """
         found = self._read(self.threads.get(self.threads.tables.place(config)))
         began = perf_counter_ns()
-        decoded = next(found.tuples(), None)
+        decoded = next(found.tuples(is_lazy=False), None)
         if decoded is not None:
             storage.reads += 1
             storage.decode_seconds.add(perf_counter_ns() - began)
@@ -118,31 +118,16 @@ class OnceSaver(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """List checkpoints, newest first.
+        """List checkpoints, newest first; a channel is decoded when it is looked at.
 
         Args:
             config: The thread, and its namespace if there is one; all threads if None.
             filter: What their metadata must hold.
             before: Only checkpoints with smaller ids.
             limit: The most to list.
-
-        Raises:
-            SerdeError: A value cannot be decoded.
-            StorageError: The database cannot be read.
         """
         for page in self.threads.pages(Query(config, filter, before), limit=limit):
             yield from self._read(page).tuples()
-
-    def list_undecoded(
-        self, config: RunnableConfig, *, limit: int | None = None
-    ) -> Iterator[CheckpointTuple]:
-        """`list`, for readers of few channels.
-
-        `channel_values` is a mapping that decodes a channel when it is read: no `dict`, and no
-        checkpoint to store.
-        """
-        for page in self.threads.pages(Query(config), limit=limit):
-            yield from self._read(page).tuples(is_lazy=True)
 
     async def alist(
         self,
@@ -154,8 +139,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
     ) -> AsyncIterator[CheckpointTuple]:
         """`list`, async."""
         for page in self.threads.pages(Query(config, filter, before), limit=limit):
-            tuples = (await self.engine.run_in_thread(self._read, page)).tuples()
-            while (each := await self.engine.run_in_thread(next, tuples, None)) is not None:
+            for each in (await self.engine.run_in_thread(self._read, page)).tuples():
                 yield each
 
     def put(

@@ -116,7 +116,7 @@ def thread_tree(
         StorageError: The database cannot be read.
     """
     reading = _Reading(thread_id)
-    for saved in saver.list_undecoded({"configurable": {"thread_id": thread_id}}, limit=limit):
+    for saved in saver.list({"configurable": {"thread_id": thread_id}}, limit=limit):
         reading.take(saved)
     tree = reading.finish()
     _add_bytes(snapshot, tree, reading.versions)

@@ -188,4 +188,3 @@ def test_what_is_not_read_as_langgraph_wrote_it_is_carried_and_not_called_sound(
     if not is_right:  # LangGraph's saver still reads it
         with SqliteSaver.from_conn_string(str(path)) as stock:
             assert held(stock) == [value, value]
-    assert name != "upload" or not is_right
