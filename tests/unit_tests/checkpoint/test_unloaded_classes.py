@@ -24,7 +24,7 @@ from langgraph_once.checkpoint.moving.migrate import (
     rotating,
 )
 from langgraph_once.serde import Opaque
-from langgraph_once_ops.verify.verify import verify
+from tests.operations import verify
 
 CONFIG: Any = {"configurable": {"thread_id": "1", "checkpoint_ns": ""}}
 KEYS = {
