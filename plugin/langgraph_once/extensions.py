@@ -53,9 +53,9 @@ def absent(socket: Socket) -> dict[str, str]:
 
 
 def _tried(socket: Socket) -> Iterator[tuple[str, Any]]:
-    for name in names(socket):
+    for name, entry in sorted(_named(socket).items()):  # which asks every package once
         try:
-            yield name, load(socket, name)
+            yield name, entry.load()
         except ImportError as error:
             yield name, error
 
