@@ -13,6 +13,7 @@ from langgraph_once import extensions
 from langgraph_once.cli import commands
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.check.all_checks import absent_extensions
+from langgraph_once.platform.checkpointer import saver
 from langgraph_once.platform.startup import check_extensions
 from langgraph_once.settings import load_settings
 
@@ -101,3 +102,13 @@ def test_a_setting_that_only_operations_obey_is_an_error_without_them(
 
 def test_the_settings_of_everybody_need_no_operations() -> None:
     check_extensions(load_settings(environ={}))
+
+
+async def test_a_server_without_our_app_does_not_leave_out_a_policy_in_silence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ONCE_CHECKPOINT__RETENTION", RETENTION)
+    with pytest.raises(SystemExit, match="RETENTION"):
+        async with saver():
+            pass

@@ -22,7 +22,11 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.platform.server_hooks import hand_on_delta_history
-from langgraph_once.platform.startup import serializer_for, user_mistakes_stop_the_server
+from langgraph_once.platform.startup import (
+    check_extensions,
+    serializer_for,
+    user_mistakes_stop_the_server,
+)
 from langgraph_once.platform.state_types import types_in_graphs
 from langgraph_once.settings import Settings, load_settings, unknown_variables
 
@@ -38,6 +42,7 @@ async def saver() -> AsyncIterator[BaseCheckpointSaver[str]]:
     async with AsyncExitStack() as stack:
         with user_mistakes_stop_the_server():
             settings = load_settings()
+            await asyncio.to_thread(check_extensions, settings)  # there may be no app that asks
             serializer = serializer_for(settings)
             types = await asyncio.to_thread(types_in_graphs)
             opened = await stack.enter_async_context(
