@@ -94,7 +94,9 @@ def _check_settings(settings: Settings, manifest: Manifest) -> list[CheckFinding
 
 def absent_extensions() -> Iterator[CheckFinding]:
     """Yield what extensions would add here, if they could be imported."""
-    commands, routes = extensions.absent("command"), extensions.absent("routes")
+    commands = extensions.absent("command")
+    # Without a server there are no routes, and `missing_server` has said so.
+    routes = {} if [*missing_server()] else extensions.absent("routes")
     for reason in sorted({*commands.values(), *routes.values()}):
         named = [f"`{name}`" for name in commands if commands[name] == reason]
         named += [f"the {name}" for name in routes if routes[name] == reason]
