@@ -163,9 +163,7 @@ class _Table:
     def tables(self, field: int) -> list[_Table]:
         """Return the tables of a vector."""
         first, count = self.vector(field)
-        return [
-            _Table(self.data, self._target(at)) for at in range(first, first + 4 * count, 4)
-        ]
+        return [_Table(self.data, self._target(at)) for at in range(first, first + 4 * count, 4)]
 
 
 def _number(code: str, data: memoryview, at: int) -> int:

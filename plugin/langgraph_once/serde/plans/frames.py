@@ -293,7 +293,9 @@ def _take_multi(obj: Any) -> list[Any]:
 
 def _make_multi(cls: Any, data: list[Any]) -> Any:
     _, levels, codes, names = parts(data, object, list, list, list)
-    return cls([_labels(each) for each in levels], [_line(each, "i") for each in codes], names=names)
+    return cls(
+        [_labels(each) for each in levels], [_line(each, "i") for each in codes], names=names
+    )
 
 
 def _take_series(obj: Any) -> list[Any]:
@@ -379,9 +381,7 @@ _KINDS: Final[dict[str, _Kind]] = {
     "IntervalIndex": _INDEX,
     "DatetimeIndex": _Kind(_take_dated, _make_dated),
     "TimedeltaIndex": _Kind(_take_dated, _make_dated),
-    "RangeIndex": _Kind(
-        lambda obj: [None, obj.start, obj.stop, obj.step, obj.name], _make_range
-    ),
+    "RangeIndex": _Kind(lambda obj: [None, obj.start, obj.stop, obj.step, obj.name], _make_range),
     "MultiIndex": _Kind(_take_multi, _make_multi),
     "Series": _Kind(_take_series, _make_series),
     "DataFrame": _Kind(_take_frame, _make_frame),
