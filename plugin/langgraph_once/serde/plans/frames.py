@@ -341,7 +341,7 @@ def _about(obj: Any) -> tuple[Any, bool]:
     return obj.attrs, obj.flags.allows_duplicate_labels
 
 
-def _finished(made: Any, attrs: dict[Any, Any], allows_duplicate_labels: bool) -> Any:  # noqa: FBT001
+def _finished(made: Any, attrs: dict[Any, Any], allows_duplicate_labels: bool) -> Any:
     made.attrs = attrs
     made.flags.allows_duplicate_labels = allows_duplicate_labels
     return made
@@ -411,19 +411,11 @@ class PandasForm(Form):
         return data[0] if type(data) is list and data else None
 
 
-_MOST_DAYS: Final = 95_000_000
-"""From 1970, in either direction: 260,000 years. A little more, and polars panics."""
-_MOST_OF_A_TIME: Final = {
-    ("Date", None): _MOST_DAYS,
-    ("Datetime", "ms"): _MOST_DAYS * 86_400_000,
-    ("Datetime", "us"): _MOST_DAYS * 86_400_000_000,
-}
-"""By type and unit; nanoseconds do not reach that far."""
 _POLARS: Final = {"DataFrame": "polars.dataframe.frame", "Series": "polars.series.series"}
 
 
 class PolarsForm(Form):
-    """`DataFrame` and `Series`. No columns of Python objects, nor times that polars cannot show."""
+    """`DataFrame` and `Series`, without columns of Python objects."""
 
     name = "polars"
 
@@ -434,12 +426,8 @@ class PolarsForm(Form):
     def take(self, obj: Any) -> memoryview:
         polars = imported("polars")
         frame = obj.to_frame() if isinstance(obj, polars.Series) else obj
-        for dtype in frame.dtypes:
-            _check_dtype(dtype, polars)
-        try:
-            _check_times(frame, polars)
-        except ValueError as error:
-            raise UnwritableError(f"it holds {error}") from error
+        if any(_holds_objects(dtype, polars) for dtype in frame.dtypes):
+            raise UnwritableError("a column of Python objects")  # polars would write addresses
         stream = io.BytesIO()
         # Of the newest kind, text would be views.
         frame.write_ipc_stream(stream, compat_level=polars.CompatLevel.oldest())
@@ -454,7 +442,6 @@ class PolarsForm(Form):
                 frame = polars.read_ipc_stream(io.BytesIO(data))
             except polars.exceptions.PanicException as error:  # it is no `Exception`
                 raise ValueError("not a frame") from error
-            _check_times(frame, polars)
             if cls is polars.DataFrame:
                 return frame
             (series,) = frame
@@ -466,32 +453,10 @@ class PolarsForm(Form):
         return None
 
 
-def _check_dtype(dtype: Any, polars: Any) -> None:
-    if isinstance(dtype, polars.Object):
-        raise UnwritableError("a column of Python objects")
-    if isinstance(dtype, polars.Decimal) and dtype.precision is None:
-        raise UnwritableError("a column of decimals without a precision")  # of old polars
-    for inner in (getattr(dtype, "inner", None), *getattr(dtype, "fields", ())):
-        if inner is not None:
-            _check_dtype(getattr(inner, "dtype", inner), polars)
-
-
-def _check_times(frame: Any, polars: Any) -> None:
-    """Check that every date and time in `frame` can be shown.
-
-    Raises:
-        ValueError: One cannot.
-    """
-    columns = [*frame]
-    for column in columns:
-        dtype = column.dtype
-        if isinstance(dtype, polars.Struct):
-            columns.extend(column.struct.unnest())  # `+=` asks the frame to add
-        elif dtype.is_nested():
-            columns.append(column.explode())
-        most = _MOST_OF_A_TIME.get((str(dtype.base_type()), getattr(dtype, "time_unit", None)))
-        if most is not None and not column.to_physical().is_between(-most, most).all():
-            raise ValueError("a time that polars cannot show")
+def _holds_objects(dtype: Any, polars: Any) -> bool:
+    inner = [each.dtype for each in getattr(dtype, "fields", ())]
+    inner += [dtype.inner] if hasattr(dtype, "inner") else []
+    return isinstance(dtype, polars.Object) or any(_holds_objects(each, polars) for each in inner)
 
 
 FORMS: Final[tuple[Form, ...]] = (PandasForm(), PolarsForm())
