@@ -1,0 +1,292 @@
+"""Values that contain themselves, or are deeper than extensions may stand in each other.
+
+Such a value is written flat, as a `GRAPH`: an array of nodes, of which the last is the value. A
+node is one container or object, and a `NODE` stands in it for each of those that it holds. A node
+comes after those that it holds, so a reader makes one after the other. Where a node holds a later
+one, the value contains itself: the later one is made empty, and filled when its turn comes.
+
+What is one object stays one here, lists and dictionaries too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ormsgpack import Ext, packb, unpackb
+
+from langgraph_once.errors import PayloadError, SizeLimitError
+from langgraph_once.serde.format import EXTENSION_STARTS, OPTIONS, Code, pack, split
+from langgraph_once.serde.limits import MAX_EXPANDED, MAX_HASH_LEVELS
+from langgraph_once.serde.opaque import STAND_INS, bare, source_of
+from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.writer import Writer
+
+if TYPE_CHECKING:
+    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.reader import Reader
+
+__all__ = ["Graph", "read_graph", "write_graph"]
+
+_CODES: Final[dict[type, Code]] = {
+    tuple: Code.TUPLE,
+    set: Code.SET,
+    frozenset: Code.FROZENSET,
+}
+_BLANKS: Final[dict[int, type[Any]]] = {Code.MAP: dict, Code.SET: set}
+_FILLABLE: Final = (list, dict, set)
+_FIXED: Final = (tuple, frozenset)
+_MAX_NODES: Final = 1 << 20
+
+
+class _Sizes:
+    """What each node takes with those that it holds written out. Asked by writer and reader."""
+
+    def __init__(self) -> None:
+        self._units: list[int] = []
+        self._levels: list[int] = []
+        self._sum = self._deepest = 0
+
+    def add(self, number: int) -> None:
+        """Note that the current node holds this one."""
+        self._sum += self._units[number]
+        self._deepest = max(self._deepest, self._levels[number])
+
+    def end(self, size: int, *, is_hashed: bool) -> None:
+        """Note the size of the current node, which ends here.
+
+        Raises:
+            SizeLimitError: Written out, it takes too much; or tuples are too deep to be hashed.
+        """
+        self._units.append(self._sum + size)
+        self._levels.append(self._deepest + 1 if is_hashed else 0)
+        if self._units[-1] > MAX_EXPANDED or self._levels[-1] > MAX_HASH_LEVELS:
+            raise SizeLimitError("its parts are repeated too often, or tuples are nested too deep")
+        self._sum = self._deepest = 0
+
+
+class _Node:
+    """One container or object while a value is written."""
+
+    __slots__ = ("data", "head", "held", "number", "value")
+
+    def __init__(self, value: Any, held: list[Any], head: bytes = b"", data: Any = None) -> None:
+        self.value = value
+        self.held = held
+        self.head = head
+        self.data = data
+        self.number = -1
+
+
+def write_graph(value: Any, plans: Plans) -> bytes:
+    """Return the bytes of a value.
+
+    Raises:
+        UnwritableError: Some part cannot be written.
+    """
+    writer = _GraphWriter(plans)
+    writer.walk(value)
+    return pack(Ext(Code.GRAPH, pack([*map(writer.packed, writer.order)])))
+
+
+class _GraphWriter(Writer):
+    """Finds the nodes of a value, puts them in order, and writes each."""
+
+    def __init__(self, plans: Plans) -> None:
+        super().__init__(plans)
+        self.order: list[_Node] = []
+        self._nodes: dict[int, _Node] = {}
+        self._sizes = _Sizes()
+        self._current = 0
+
+    def walk(self, value: Any) -> None:
+        """Put the nodes in order, each after those that it holds."""
+        first = self._node(value)
+        if first is None:
+            raise UnwritableError(f"a {type(value).__qualname__} is nested too deep", value)
+        stack = [first]
+        while stack:
+            node = stack[-1]
+            inner = self._next(node)
+            if inner is not None:
+                stack.append(inner)
+                continue
+            node.number = len(self.order)
+            self.order.append(node)
+            stack.pop()
+        if len(self.order) > _MAX_NODES:
+            raise UnwritableError("it is too large to be written flat", value)
+
+    def _next(self, node: _Node) -> _Node | None:
+        """Return the next node that a node holds and that was not met before; None at its end."""
+        while node.held:
+            part = node.held.pop()
+            known = self._nodes.get(id(part))
+            if known is None:
+                if (found := self._node(part)) is not None:
+                    return found
+            elif known.number < 0 and not self._is_fillable(known.value):
+                raise UnwritableError("what cannot be changed contains itself", known.value)
+        return None
+
+    def packed(self, node: _Node) -> bytes:
+        """Return the bytes of a node."""
+        self._current = node.number
+        data = self._packed(node)
+        self._sizes.end(len(data), is_hashed=isinstance(node.value, _FIXED))
+        return data
+
+    def _packed(self, node: _Node) -> bytes:
+        value, kind = node.value, type(node.value)
+        if kind is list:
+            return self._shallow([*map(self._part, value)])
+        if kind is dict and all(type(key) is str for key in value):
+            return self._shallow({key: self._part(item) for key, item in value.items()})
+        if kind is dict:
+            pairs = [self._part(each) for pair in value.items() for each in pair]
+            return pack(Ext(Code.MAP, self._shallow(pairs)))
+        if kind in _CODES:
+            return pack(Ext(_CODES[kind], self._shallow([*map(self._part, value)])))
+        data = node.data
+        if type(data) is dict:
+            data = {key: self._part(item) for key, item in data.items()}
+        elif type(data) is list:
+            data = [*map(self._part, data)]
+        else:
+            data = self._part(data)
+        return pack(Ext(Code.OBJECT, node.head + self._shallow(data)))
+
+    def _shallow(self, data: Any) -> bytes:
+        try:
+            return packb(data, self.hook, OPTIONS)
+        except TypeError as error:
+            raise self.error or error from None
+
+    def _part(self, value: Any) -> Any:
+        """Return what stands for a part of a node."""
+        node = self._nodes.get(id(value))
+        if node is None:
+            return self._mended(value)
+        if node.number < self._current:
+            self._sizes.add(node.number)
+        return Ext(Code.NODE, node.number.to_bytes(4, "big"))
+
+    def _node(self, value: Any) -> _Node | None:
+        """Return a new node for a container or object; None for all else."""
+        content = value
+        if type(value) in STAND_INS and source_of(value) is None:
+            content = bare(value)  # it was changed, and is what it holds
+        kind = type(content)
+        if kind is dict:
+            made = _Node(content, [each for pair in content.items() for each in pair])
+        elif kind is list or kind in _CODES:
+            made = _Node(content, [*content])
+        elif (taken := self._taken(content)) is None:
+            return None
+        else:
+            head, data = taken
+            held = [*data.values()] if type(data) is dict else data
+            made = _Node(content, [*held] if type(held) is list else [held], head, data)
+        self.kept.append(made)
+        self._nodes[id(value)] = made
+        return made
+
+    def _taken(self, value: Any) -> tuple[bytes, Any] | None:
+        """Return head and data of an object; None where it is no node of its own.
+
+        An object that cannot be written exactly is none: the hook is asked for it.
+        """
+        kind = type(value)
+        if kind in STAND_INS:
+            return source_of(value)
+        try:
+            return None if self.plans[kind].form is None else self.plans.taken(value)
+        except UnwritableError:
+            return None
+
+    def _is_fillable(self, value: Any) -> bool:
+        kind = type(value)
+        form = None if kind in STAND_INS else self.plans[kind].form
+        return kind in _FILLABLE or (form is not None and form.is_fillable(kind))
+
+
+class Graph:
+    """The nodes of one value, while it is read."""
+
+    def __init__(self, reader: Reader, entries: list[bytes]) -> None:
+        self._reader = reader
+        self._entries = entries
+        self._made: list[Any] = []
+        self._blank: dict[int, Any] = {}
+        self._sizes = _Sizes()
+
+    def read(self) -> Any:
+        """Return the value."""
+        for number, entry in enumerate(self._entries):
+            value = self._value(entry, number)
+            self._made.append(value)
+            self._sizes.end(len(entry), is_hashed=isinstance(value, _FIXED))
+        return self._made[-1]
+
+    def node(self, number: int) -> Any:
+        """Return what a `NODE` stands for."""
+        if number < len(self._made):
+            self._sizes.add(number)
+            return self._made[number]
+        if number not in self._blank:
+            self._blank[number] = self._new(self._entries[number])
+        return self._blank[number]
+
+    def _value(self, entry: bytes, number: int) -> Any:
+        code, content = _opened(entry)
+        if code != Code.OBJECT:
+            value = unpackb(entry, ext_hook=self._reader.hook)
+            blank = self._blank.get(number)
+            if blank is None:
+                return value
+            if type(blank) is not type(value):
+                raise ValueError("it is made empty as something else")
+            blank.extend(value) if type(blank) is list else blank.update(value)
+            return blank
+        head, rest = split(content)
+        data = self._reader.nested(rest)
+        blank = self._blank.get(number)
+        if blank is None:
+            return self._reader.made(head, data)
+        self._reader.plans.fill(head, blank, data)
+        return blank
+
+    def _new(self, entry: bytes) -> Any:
+        code, content = _opened(entry)
+        if code == Code.OBJECT:
+            return self._reader.plans.blank(split(content)[0])
+        first = entry[0]
+        if 0x80 <= first <= 0x8F or first in (0xDE, 0xDF):
+            return {}
+        if 0x90 <= first <= 0x9F or first in (0xDC, 0xDD):
+            return []
+        return _BLANKS[code]()
+
+
+def _opened(entry: bytes) -> tuple[int, bytes]:
+    """Return code and content of an extension; -1 for another value."""
+    if entry[0] not in EXTENSION_STARTS:
+        return -1, b""
+    found: list[tuple[int, bytes]] = []
+    unpackb(entry, ext_hook=lambda code, content: found.append((code, content)))
+    return found[0]
+
+
+def read_graph(reader: Reader, content: bytes) -> Any:
+    """Return the value of a `GRAPH`.
+
+    Raises:
+        PayloadError: It stands in another.
+        ValueError: It is damaged.
+    """
+    if reader.graph is not None:
+        raise PayloadError("a graph in a graph", tag=reader.tag)
+    entries = unpackb(content)
+    if type(entries) is not list or {*map(type, entries)} != {bytes}:
+        raise ValueError("no nodes where some belong")
+    reader.graph = Graph(reader, entries)
+    return reader.graph.read()
