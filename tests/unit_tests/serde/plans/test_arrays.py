@@ -15,8 +15,8 @@ from hypothesis.extra import numpy as npst
 from langgraph_once.serde.plans.arrays import make_array
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from tests.examples import examples
-from tests.unit_tests.serde.codecs.once1.rows_packages import GAPS, OVERLAPPING
-from tests.unit_tests.serde.codecs.once1.sameness import difference
+from tests.unit_tests.serde.fidelity.rows_packages import GAPS, OVERLAPPING
+from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.plans.forms import back, make, take
 
 
@@ -217,7 +217,6 @@ NOT_IT = {
     "bytes of text": (np.bytes_, "a"),
     "dtype of another class": (np.dtypes.Int8DType, ["<i4"]),
     "texts without a word": (np.dtypes.StringDType, [{"coerce": 1}]),
-    "matrix of three dimensions": (np.matrix, ["|u1", [1, 2, 1, 2], "C", b"1234"]),
     "mask of another shape": (np.ma.MaskedArray, [np.arange(3), np.zeros(2, bool), None, False]),
     "mask of numbers": (np.ma.MaskedArray, [np.arange(3), np.arange(3), None, False]),
     "mask over text": (np.ma.MaskedArray, ["abc", None, None, False]),

@@ -21,7 +21,7 @@ from langgraph_once.serde.plans.arrays import take_array
 from langgraph_once.serde.plans.frames import PandasForm
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from tests.examples import examples
-from tests.unit_tests.serde.codecs.once1.sameness import difference
+from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.plans.forms import back, make, take
 
 BERLIN = ZoneInfo("Europe/Berlin")
