@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import pandas as pdst
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from langgraph_once.errors import PayloadError
 from langgraph_once.serde.plans.arrays import take_array
 from langgraph_once.serde.plans.frames import PandasForm
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
@@ -165,6 +166,12 @@ def test_data_that_no_frame_has_are_refused_cheaply(name: str) -> None:
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_labels_that_share_a_hash_are_refused() -> None:
+    labels = [n * (2**61 - 1) for n in range(1100)]
+    with pytest.raises(PayloadError, match="share a hash"):
+        make(pd.Index, [None, ["|O", [len(labels)], "C", labels], None])
 
 
 STAND_IN: Any = {"name": "of what is gone"}
