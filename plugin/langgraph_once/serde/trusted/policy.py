@@ -124,7 +124,7 @@ class Trust:
         self.enforcement: Final[Enforcement] = enforcement
         self.configured = tuple(listed)
         self._most = TABLE[enforcement]
-        self._listed = frozenset(self.configured)
+        self.listed = frozenset(self.configured)
         self._aliases = dict(aliases or {})
         self._imports = imported_packages(source)
         self._is_sealed = sealed
@@ -137,7 +137,7 @@ class Trust:
         """Return a trust that lists these as well; itself where it already does.
 
         Args:
-            types: Types, or `(module, name)`: those in the schemas of a graph.
+            types: Types, names, or `(module, name)`: those in the schemas of a graph.
 
         Raises:
             ConfigError: An entry is neither.
@@ -146,7 +146,7 @@ class Trust:
             raise ConfigError("allowlist", f"must be types or names, got {type(types).__name__}")
         more = {name for entry in types for name in _listed_names(entry)}
         more = {name for name in more if not self._is_listed(*name.split(":", 1))}
-        return self._with(_listed=self._listed | more) if more else self
+        return self._with(listed=self.listed | more) if more else self
 
     def sealed(self) -> Trust:
         """Return the trust for rows that one of our keys sealed: what they name is known."""
@@ -156,6 +156,11 @@ class Trust:
         other = copy.copy(self)
         vars(other).update(changed)
         return other
+
+    @property
+    def reports(self) -> bool:
+        """Whether each row reports what it loads that is not listed."""
+        return self.enforcement in ("warn", "open")
 
     def current_name(self, name: str) -> str:
         """Return where the class that the bytes call `name` is today."""
@@ -255,11 +260,11 @@ class Trust:
             self._report(name, "Stored")
         hook = _hook(cls, calls)
         if "<locals>" in name:
-            self._warn(name, "Stored %s, which no reader finds: define it in a module", name)
+            self.warn(name, "Stored %s, which no reader finds: define it in a module")
         elif self.enforcement == "safe" and (hook or not self._is_known_next_time(module)):
             why = f"making it runs code: {hook}" if hook else "nothing imports its package at start"
             text = 'Stored %s, which a new process may not load (%s); add "%s" to `allowed_types`'
-            self._warn(name, text, name, why, name)
+            self.warn(name, text, why, name)
 
     def standing(self, target: Any) -> Standing:
         """Return how far a class or function is trusted that was found."""
@@ -271,7 +276,7 @@ class Trust:
         """Whether a name is listed; that of a class of data may be so by its module."""
         path = path.partition("[")[0]
         last = path.rpartition(".")[2]
-        if (module, path) in SAFE_MSGPACK_TYPES or not self._listed.isdisjoint(
+        if (module, path) in SAFE_MSGPACK_TYPES or not self.listed.isdisjoint(
             (f"{module}:{path}", f"{module}:{last}")
         ):
             return True
@@ -284,7 +289,7 @@ class Trust:
 
     def _place_of(self, module: str, name: str) -> str:
         """Return where a class is that LangGraph names without the classes around it."""
-        for listed in self._listed if "." not in name else ():
+        for listed in self.listed if "." not in name else ():
             if listed.startswith(f"{module}:") and listed.endswith(f".{name}"):
                 return listed.partition(":")[2]
         return name
@@ -304,23 +309,30 @@ class Trust:
         module = name.partition(":")[0]
         self._tell("msgpack_blocked", name)
         text = 'Refused to load %s%s; if you trust it, add "%s" to `allowed_types`'
-        self._warn(name, text, name[:200], f" ({why})" if why else "", name[:200])
+        self.warn(name[:200], text, f" ({why})" if why else "", name[:200])
         return TypeNotAllowedError(name[:200], imported=module in sys.modules, hook=why)
 
     def _report(self, name: str, done: str) -> None:
         self._tell("msgpack_unregistered_allowed", name)
         if self.enforcement == "warn":
-            text = '%s %s, which strict enforcement would refuse; add "%s" to `allowed_types`'
-            self._warn(name, text, done, name, name)
+            text = '%s: %s, though strict enforcement would refuse it; add "%s" to `allowed_types`'
+            self.warn(name, text, done, name)
 
     def _tell(self, kind: str, name: str) -> None:
         module, _, path = name.partition(":")
         emit_serde_event({"kind": kind, "module": module, "name": path})
 
-    def _warn(self, name: str, text: str, *arguments: str) -> None:
+    def warn(self, name: str, text: str, *more: object) -> None:
+        """Log a warning about a class, the first one only.
+
+        Args:
+            name: Of the class, and first of what the text has places for.
+            text: As `logging` takes it.
+            more: What else it has places for.
+        """
         if name not in self._warned and len(self._warned) < _MAX_WARNED:
             self._warned.add(name)
-            logger.warning(text, *arguments)
+            logger.warning(text, name, *more)
 
 
 def storable(cls: C) -> C:
@@ -388,6 +400,8 @@ def _listed_names(entry: Any) -> Iterable[str]:
 
     A schema names the parametrised model `Page[int]`; our rows name `Page`, and what is in it.
     """
+    if isinstance(entry, str) and ":" in entry:
+        entry = entry.split(":")
     if not isinstance(entry, type) and not (
         isinstance(entry, (tuple, list)) and len(entry) > 1 and {*map(type, entry)} == {str}
     ):
