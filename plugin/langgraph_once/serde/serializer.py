@@ -132,7 +132,8 @@ class OnceSerializer(JsonPlusSerializer):
         """
         adapters, upstream_aes_key = self._given
         other = type(self)(config, adapters=adapters, upstream_aes_key=upstream_aes_key)
-        trust = other._plans.trust.extended(self._plans.trust.listed)  # noqa: SLF001  # of this class
+        listed = (tuple(name.split(":", 1)) for name in self._plans.trust.listed)
+        trust = other._plans.trust.extended(listed)  # noqa: SLF001  # of this class
         other._obey(other._plans.under(trust))  # noqa: SLF001  # of this class
         return other
 

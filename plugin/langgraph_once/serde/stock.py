@@ -245,7 +245,7 @@ class _Reader:
             raise PayloadError(why, tag=self.tag) from error
         if not isinstance(error, TypeNotAllowedError):
             text = "Could not rebuild %s as LangGraph wrote it (%s); its content stands for it"
-            self.plans.trust.warn(name, text, type(error).__name__)
+            self.plans.trust.warn(name, text, name, type(error).__name__)
         return stand_in(head_bytes("stock", name, 0, code), content, parts[2] if is_call else None)
 
 

@@ -160,12 +160,9 @@ class Writer:
         made = instead_of(obj)
         if made is None:
             raise failed  # type: ignore[misc]  # whoever holds it may be written without it
-        kind = type(obj)
-        self.plans.trust.warn(
-            f"{kind.__module__}:{kind.__qualname__}",
-            "Stored %s without some of its parts, as LangGraph does: %s",
-            failed,
-        )
+        name = f"{type(obj).__module__}:{type(obj).__qualname__}"
+        text = "Stored %s without some of its parts, as LangGraph does: %s"
+        self.plans.trust.warn(name, text, name, failed)
         self._level, self.error = level, None
         self._forget(met)
         self.kept.append(made)

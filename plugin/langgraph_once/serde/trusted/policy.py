@@ -260,11 +260,11 @@ class Trust:
             self._report(name, "Stored")
         hook = _hook(cls, calls)
         if "<locals>" in name:
-            self.warn(name, "Stored %s, which no reader finds: define it in a module")
+            self.warn(name, "Stored %s, which no reader finds: define it in a module", name)
         elif self.enforcement == "safe" and (hook or not self._is_known_next_time(module)):
             why = f"making it runs code: {hook}" if hook else "nothing imports its package at start"
             text = 'Stored %s, which a new process may not load (%s); add "%s" to `allowed_types`'
-            self.warn(name, text, why, name)
+            self.warn(name, text, name, why, name)
 
     def standing(self, target: Any) -> Standing:
         """Return how far a class or function is trusted that was found."""
@@ -309,30 +309,30 @@ class Trust:
         module = name.partition(":")[0]
         self._tell("msgpack_blocked", name)
         text = 'Refused to load %s%s; if you trust it, add "%s" to `allowed_types`'
-        self.warn(name[:200], text, f" ({why})" if why else "", name[:200])
+        self.warn(name, text, name[:200], f" ({why})" if why else "", name[:200])
         return TypeNotAllowedError(name[:200], imported=module in sys.modules, hook=why)
 
     def _report(self, name: str, done: str) -> None:
         self._tell("msgpack_unregistered_allowed", name)
         if self.enforcement == "warn":
-            text = '%s: %s, though strict enforcement would refuse it; add "%s" to `allowed_types`'
-            self.warn(name, text, done, name)
+            text = '%s %s, which strict enforcement would refuse; add "%s" to `allowed_types`'
+            self.warn(name, text, done, name, name)
 
     def _tell(self, kind: str, name: str) -> None:
         module, _, path = name.partition(":")
         emit_serde_event({"kind": kind, "module": module, "name": path})
 
-    def warn(self, name: str, text: str, *more: object) -> None:
-        """Log a warning about a class, the first one only.
+    def warn(self, name: str, text: str, *arguments: object) -> None:
+        """Log a warning about a class, once.
 
         Args:
-            name: Of the class, and first of what the text has places for.
-            text: As `logging` takes it.
-            more: What else it has places for.
+            name: Of the class.
+            text: What to log, a format.
+            arguments: What the format takes.
         """
         if name not in self._warned and len(self._warned) < _MAX_WARNED:
             self._warned.add(name)
-            logger.warning(text, name, *more)
+            logger.warning(text, *arguments)
 
 
 def storable(cls: C) -> C:
