@@ -15,7 +15,7 @@ from ormsgpack import unpackb
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, split
 from langgraph_once.serde.graph import read_graph
-from langgraph_once.serde.limits import check_levels, copies_of, pattern_units
+from langgraph_once.serde.limits import MAX_PATTERN_UNITS, check_levels, copies_of, pattern_units
 from langgraph_once.serde.opaque import stand_in
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnavailableError
@@ -29,7 +29,6 @@ __all__ = ["Reader"]
 
 _OBJECT: Final = int(Code.OBJECT)
 _PATTERN: Final = BY_TYPE[re.Pattern].number
-_MAX_PATTERN_UNITS: Final = 100_000
 _FEW_LEVELS: Final = 3
 """So many extensions in each other may hold 1,022 native levels each; see `check_levels`."""
 _OF_A_CHECKPOINT: Final = "channel_values"
@@ -202,8 +201,8 @@ class Reader:
     def _value(self, content: bytes) -> Any:
         data = self.nested(content[1:])
         if content[0] == _PATTERN:
-            self._pattern_units += pattern_units(data[0])
-            if self._pattern_units > _MAX_PATTERN_UNITS:
+            self._pattern_units += pattern_units(*data)
+            if self._pattern_units > MAX_PATTERN_UNITS:
                 raise SizeLimitError("too many regular expressions", tag=self.tag)
         return BY_NUMBER[content[0]](data)
 

@@ -21,7 +21,7 @@ from langgraph_once.errors import EncodeError
 from langgraph_once.serde.format import MAX_LEVELS, OPTIONS, Code, pack
 from langgraph_once.serde.ladder import instead_of
 from langgraph_once.serde.plans.base import Plan
-from langgraph_once.serde.refused import TooDeepError
+from langgraph_once.serde.refused import TooDeepError, UnwritableError
 
 if TYPE_CHECKING:
     from langgraph_once.serde.plans.registry import Plans
@@ -145,7 +145,7 @@ class Writer:
                 return self._once(obj)
             return self.plans[type(obj)].write(self, obj)
         except Exception as error:
-            self.error = self.error or error
+            self.error = self.error or _placed(error, obj)
             if type(obj) is Later or isinstance(self.error, _FINAL):
                 raise
             return self._instead(obj, level, met)
@@ -160,12 +160,9 @@ class Writer:
         made = instead_of(obj)
         if made is None:
             raise failed  # type: ignore[misc]  # whoever holds it may be written without it
-        kind = type(obj)
-        self.plans.trust.warn(
-            f"{kind.__module__}:{kind.__qualname__}",
-            "Stored %s without some of its parts, as LangGraph does: %s",
-            failed,
-        )
+        name = f"{type(obj).__module__}:{type(obj).__qualname__}"
+        text = "Stored %s without some of its parts, as LangGraph does: %s"
+        self.plans.trust.warn(name, text, name, failed)
         self._level, self.error = level, None
         self._forget(met)
         self.kept.append(made)
@@ -268,6 +265,15 @@ class Writer:
 
 _FINAL: Final = (TooDeepError, RecursionError, EncodeError)
 """Errors that concern the whole value."""
+
+
+def _placed(error: Exception, obj: Any) -> Exception:
+    """Return an error that knows the object that it is about, and quotes nothing of it."""
+    if isinstance(error, UnwritableError):
+        error.value = obj if error.value is None else error.value
+    elif not isinstance(error, _FINAL):
+        return UnwritableError(f"{type(error).__name__} where it was taken apart", obj)
+    return error
 
 
 class _Numbered(dict[bytes, int]):

@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 
 from langgraph_once.serde.codecs.once1.types import BUILTIN_FAMILIES
-from tests.unit_tests.serde.codecs.once1.rows_packages import ROWS
+from tests.unit_tests.serde.fidelity.rows_packages import ROWS
 
 _MAX_BYTES = 4 << 30
 _NUMBERS = (0, 1, 0x7F, 0x80, 0xFF)

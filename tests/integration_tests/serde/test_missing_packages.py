@@ -5,7 +5,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
 
 from tests.forked import run_python
-from tests.unit_tests.serde.codecs.once1.table import once1
+from tests.unit_tests.serde.fidelity.table import once1
 
 SCRIPT = """
 import sys

@@ -31,7 +31,7 @@ from tests.unit_tests.serde.bounds.attacks_small import (
     two,
     upstream_pattern,
 )
-from tests.unit_tests.serde.codecs.once1.table import REFUSED, ROWS, once1
+from tests.unit_tests.serde.fidelity.table import REFUSED, ROWS, once1
 
 from .cpu import least_seconds, within
 from .forge import Node, forged, parsed

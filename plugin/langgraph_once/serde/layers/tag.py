@@ -15,7 +15,7 @@ from langgraph_once.errors import UnknownTagError
 __all__ = ["PLAIN_TAGS", "Codec", "Layer", "Tag", "may_be_bound"]
 
 Codec = Literal[
-    "null", "bytes", "bytearray", "once1", "msgpack", "json", "pickle", "channels", "pieces"
+    "null", "bytes", "bytearray", "once2", "msgpack", "json", "pickle", "channels", "pieces"
 ]
 """How a value became bytes. `channels` and `pieces` are of savers: a checkpoint whose channels can
 be read one by one, and a value whose pieces are rows of another table."""

@@ -12,7 +12,7 @@ import pytest
 from langgraph_once.serde.bounds import costly_values
 from langgraph_once.serde.bounds.costly_values import flag_of
 from tests.unit_tests.serde.bounds.attacks_small import flags
-from tests.unit_tests.serde.codecs.once1.table import once1
+from tests.unit_tests.serde.fidelity.table import once1
 
 
 class Perm(enum.Flag):

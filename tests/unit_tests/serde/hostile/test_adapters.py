@@ -10,7 +10,7 @@ import pytest
 
 from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter
 from langgraph_once.serde.codecs.once1.types.catalogue import BUILTIN_ADAPTERS
-from tests.unit_tests.serde.codecs.once1.table import ROWS
+from tests.unit_tests.serde.fidelity.table import ROWS
 
 from .families import FAMILIES
 from .hooks import HOOKS, RAN, Hook, note

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from tests.unit_tests.serde.codecs.once1.sameness import difference, parts
+from tests.unit_tests.serde.fidelity.sameness import difference, parts
 
 __all__ = ["LOST", "STOCK", "breach", "same", "stock_gives"]
 

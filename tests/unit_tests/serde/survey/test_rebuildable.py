@@ -15,7 +15,7 @@ from langgraph_once.serde import OnceSerializer, Opaque, storable
 from langgraph_once.serde.codecs.once1.format.layout import Ext
 from langgraph_once.serde.survey.rebuildable import RANKS, TypeStatus, TypeStatusChecker
 from langgraph_once.serde.survey.type_names import Mention, mentions_in
-from tests.unit_tests.serde.codecs.once1 import kinds as k
+from tests.unit_tests.serde.fidelity import kinds as k
 
 HERE = __name__
 T = TypeVar("T")

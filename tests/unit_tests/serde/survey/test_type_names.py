@@ -22,7 +22,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.layout import Ext
 from langgraph_once.serde.survey.type_names import channel_at, mentions_in
-from tests.unit_tests.serde.codecs.once1 import kinds as k
+from tests.unit_tests.serde.fidelity import kinds as k
 
 HERE = __name__
 

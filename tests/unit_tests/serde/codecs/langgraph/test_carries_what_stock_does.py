@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, PrivateAttr
 from langgraph_once import SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Opaque, Unstored
-from tests.unit_tests.serde.codecs.once1.table import ROWS
+from tests.unit_tests.serde.fidelity.table import ROWS
 from tests.unit_tests.serde.strictly import strict_config
 
 STOCK = JsonPlusSerializer()

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer, Opaque
-from tests.unit_tests.serde.codecs.once1.sameness import difference
+from tests.unit_tests.serde.fidelity.sameness import difference
 
 SERDE = OnceSerializer()
 STOCK = JsonPlusSerializer(allowed_msgpack_modules=True)

@@ -1,0 +1,440 @@
+"""What reading a row may take: memory, time, stack. It is asked before it is spent.
+
+Most bounds are upper bounds that C code counts in passing: what a blob would take if each byte that
+can begin a list did. Rows that nobody made to attack stay below them. Where one does not, its
+headers are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Flag
+from ipaddress import IPv4Network, IPv6Network
+from re import _constants, _parser  # type: ignore[attr-defined]  # typeshed leaves them out
+from typing import Any, Final
+
+from ormsgpack import OPT_NON_STR_KEYS, unpackb
+
+from langgraph_once.errors import PayloadError, SizeLimitError
+from langgraph_once.serde.refused import UnavailableError
+
+__all__ = [
+    "MAX_EXPANDED",
+    "MAX_HASH_LEVELS",
+    "MAX_PATTERN_UNITS",
+    "SMALL_BYTES",
+    "as_key",
+    "check_hashes",
+    "check_keys",
+    "check_levels",
+    "check_weight",
+    "checked_pattern",
+    "copies_of",
+    "flag_of",
+    "held_networks",
+    "pattern_units",
+]
+
+MAX_EXPANDED: Final = 1 << 28
+"""How many bytes a value may have with its shared parts written out: a comparison, a hash or JSON
+meets a part each time that it occurs."""
+MAX_HASH_LEVELS: Final = 500
+"""How deep tuples may stand in each other: they are hashed on the C stack."""
+
+# Headers of msgpack ---------------------------------------------------------------------
+
+_ARRAYS: Final = bytes([*range(0x80, 0xA0), *range(0xDC, 0xE0)])
+_CONTAINERS: Final = _ARRAYS + bytes([*range(0xC7, 0xCA), *range(0xD4, 0xD9)])
+_TEXTS: Final = bytes(
+    [*range(0xA0, 0xC0), *range(0xC4, 0xC7), 0xCB, 0xCF, 0xD3, *range(0xD9, 0xDC)]
+)
+_WIDTHS: Final = {
+    **{0xC4 + n: (1 << n, 0) for n in range(3)},
+    **{0xC7 + n: (1 << n, 1) for n in range(3)},
+    **{0xD9 + n: (1 << n, 0) for n in range(3)},
+}
+"""By first byte: how many bytes hold the length, and how many stand behind these."""
+_SIZES: Final = {
+    **dict.fromkeys((0xCA, 0xCE, 0xD2), 4),
+    **dict.fromkeys((0xCB, 0xCF, 0xD3), 8),
+    **dict.fromkeys((0xCC, 0xD0), 1),
+    **dict.fromkeys((0xCD, 0xD1), 2),
+    **{0xD4 + n: 1 + (1 << n) for n in range(5)},
+}
+
+
+def _values(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield each value from header to header: its first byte, where it begins, how many it holds.
+
+    A dictionary of three holds six. An extension holds none: what is in it is passed over.
+    """
+    at = 0
+    while at < len(data):
+        start, first = at, data[at]
+        at += 1
+        held = 0
+        if 0x80 <= first < 0xA0:
+            held = (first & 15) * (2 if first < 0x90 else 1)
+        elif first < 0xC0:
+            at += first & 31 if first >= 0xA0 else 0
+        elif 0xDC <= first < 0xE0:
+            width = 2 if first in (0xDC, 0xDE) else 4
+            held = int.from_bytes(data[at : at + width], "big") * (2 if first >= 0xDE else 1)
+            at += width
+        elif first in _WIDTHS:
+            width, more = _WIDTHS[first]
+            at += width + more + int.from_bytes(data[at : at + width], "big")
+        else:
+            at += _SIZES.get(first, 0)
+        yield first, start, held
+
+
+def _count(data: bytes, of: bytes) -> int:
+    return len(data) - len(data.translate(None, of))
+
+
+# Memory ---------------------------------------------------------------------------------
+
+SMALL_BYTES: Final = 1024 * 1024
+"""A compressed row that is smaller may hold a part of what others may, so that a kilobyte of zstd
+does not say all that a row may be."""
+_SMALL_SHARE: Final = 16
+_BYTES_OF_A_UNIT: Final = 16
+_OF_A_CONTAINER: Final = 72
+_OF_A_TEXT: Final = 56
+_OF_A_BYTE: Final = 8  # a place in a list
+_OF_JSON: Final = {b"[": 80, b"{": 240, b",": 64, b":": 64}
+"""What the value behind each of these signs may take, in bytes. Python reads JSON with care for
+nothing, and few rows are JSON."""
+
+
+def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> None:
+    """Check how much memory the value of a blob may take.
+
+    Args:
+        data: The blob.
+        stored_bytes: How many bytes it takes in the database, compressed.
+        max_units: `max_decoded_objects`.
+        tag: Of the row.
+
+    Raises:
+        SizeLimitError: It is too much.
+    """
+    most = max_units * _BYTES_OF_A_UNIT
+    if stored_bytes < SMALL_BYTES and stored_bytes < len(data):
+        most //= _SMALL_SHARE
+    if len(data) * (_OF_A_CONTAINER + _OF_A_BYTE) <= most:
+        return
+    if tag.startswith("json"):
+        exceeds = sum(units * data.count(sign) for sign, units in _OF_JSON.items()) > most
+    else:
+        exceeds = _most_weight(data) > most and _exceeds(data, most, _BARE[tag[:5] == "once2"])
+    if exceeds:
+        raise SizeLimitError(
+            f"the value of {len(data):,} bytes may take more memory than `max_decoded_objects` "
+            f"({max_units:,}) allows; raise it if you trust what wrote the row",
+            limit_objects=max_units,
+            tag=tag,
+        )
+
+
+def _most_weight(data: bytes) -> int:
+    containers, texts = _count(data, _CONTAINERS), _count(data, _TEXTS)
+    return _OF_A_BYTE * len(data) + _OF_A_CONTAINER * containers + _OF_A_TEXT * texts
+
+
+_BARE: Final[dict[bool, dict[int, int]]] = {
+    False: {},
+    True: {5: -1, 6: -1, 7: -1, 8: 1, 13: -1, 15: -1},
+}
+"""For LangGraph's rows and for ours: the extensions whose content does not begin with msgpack. A
+byte comes before it, or, -1, it is none at all."""
+_OBJECT: Final = 9
+_LONG: Final = 0xFF
+
+
+def _exceeds(data: bytes, most: int, bare: dict[int, int]) -> bool:
+    """Whether a value takes more than so much: a long text or array of numbers is one value.
+
+    Args:
+        data: The blob.
+        most: How many bytes it may take.
+        bare: Of `_BARE`.
+    """
+    todo = [data]
+    for content in todo:
+        for first, start, _ in _values(content):
+            if first < 0x80 or first >= 0xE0:
+                most -= _OF_A_BYTE
+            elif first in _CONTAINERS:
+                most -= _OF_A_CONTAINER
+                if first in _WIDTHS or 0xD4 <= first < 0xD9:
+                    todo.append(_content(content, first, start, bare))
+            else:
+                most -= _OF_A_TEXT + _OF_A_BYTE
+            if most < 0:
+                return True
+    return False
+
+
+def _content(data: bytes, first: int, start: int, bare: dict[int, int]) -> bytes:
+    """Return the msgpack in an extension."""
+    width = _WIDTHS[first][0] if first in _WIDTHS else 0
+    at = start + 1 + width
+    size = int.from_bytes(data[start + 1 : at], "big") if width else 1 << (first - 0xD4)
+    code, content = data[at], data[at + 1 : at + 1 + size]
+    skipped = bare.get(code, 0)
+    if code == _OBJECT and bare and content:
+        skipped = 1 if content[0] < _LONG else 5
+    return b"" if skipped < 0 else content[skipped:]
+
+
+_COPIES: Final = 24
+_FREE_COPIES: Final = 64 * 1024
+
+
+def copies_of(size: int) -> int:
+    """Return how many bytes the contents of extensions may have together, in a blob of `size`."""
+    return _COPIES * size + _FREE_COPIES
+
+
+# Stack ----------------------------------------------------------------------------------
+
+_MAX_LEVELS: Final = 256
+
+
+def check_levels(content: bytes, most: int = _MAX_LEVELS) -> int:
+    """Return how deep lists and dictionaries stand in each other, or a little more.
+
+    ormsgpack allows 1,022 levels in each extension, of a kilobyte of the C stack each.
+
+    Args:
+        content: Of one extension.
+        most: How deep they may.
+
+    Raises:
+        PayloadError: They stand deeper.
+    """
+    levels = _count(content, _ARRAYS)
+    if levels <= min(most, 32):
+        return levels
+    deepest = 0
+    open_items: list[int] = []
+    for _, _, held in _values(content):
+        while open_items and not open_items[-1]:
+            open_items.pop()
+        if open_items:
+            open_items[-1] -= 1
+        if held:
+            open_items.append(held)
+            deepest = max(deepest, len(open_items))
+            if deepest > most:
+                raise PayloadError("lists and dictionaries are nested too deeply")
+    return deepest
+
+
+# Time -----------------------------------------------------------------------------------
+
+_FEW: Final = 1000
+_SECRET: Final = frozenset({str, bytes})
+"""Nobody can choose their hashes."""
+
+
+def check_hashes(items: list[Any]) -> None:
+    """Check that items can be told from each other in time: where many share a hash, they cannot.
+
+    Raises:
+        PayloadError: They do.
+        TypeError: One has no hash.
+    """
+    if len(items) <= _FEW or _SECRET.issuperset(map(type, items)):
+        return
+    if Counter(map(hash, items)).most_common(1)[0][1] > _FEW:
+        raise PayloadError("too many items of a set or dict share a hash")
+
+
+_LARGE_MAP: Final = re.compile(rb"\xde[\x03-\xff]|\xdf")
+
+
+def check_keys(content: bytes) -> None:
+    """Check the keys of LangGraph's dictionaries, which ormsgpack hashes while it reads.
+
+    Only keys that are tuples can be made to share a hash: few of the others fit into 64 bits.
+
+    Raises:
+        PayloadError: Too many do.
+    """
+    if _LARGE_MAP.search(content) is None:
+        return
+    try:
+        unpackb(content, ext_hook=_nothing)
+    except ValueError:  # there are keys that are no text
+        for starts in _array_keys(content):
+            if len(starts) > _FEW:
+                rest = memoryview(content)
+                keys = [unpackb(rest[at:], option=OPT_NON_STR_KEYS) for at in starts]
+                check_hashes([*map(as_key, keys)])
+
+
+def _nothing(_code: int, _content: bytes) -> None:
+    return None
+
+
+def _array_keys(content: bytes) -> Iterator[list[int]]:
+    """Yield, for each dictionary, where its keys begin that are arrays."""
+    opened: list[tuple[list[int], bool, list[int]]] = []
+    for first, start, held in _values(content):
+        while opened and not opened[-1][0][0]:
+            yield opened.pop()[2]
+        if opened:
+            left, is_map, starts = opened[-1]
+            if is_map and not left[0] % 2 and (0x90 <= first < 0xA0 or first in (0xDC, 0xDD)):
+                starts.append(start)
+            left[0] -= 1
+        if held:
+            opened.append(([held], first < 0x90 or first >= 0xDE, []))
+    yield from (starts for _, _, starts in opened)
+
+
+def as_key(value: Any) -> Any:
+    """Return what was a key or an item of a set: where there is a list now, it was a tuple."""
+    return tuple(map(as_key, value)) if type(value) is list else value
+
+
+MAX_PATTERN_UNITS: Final = 1 << 23
+"""What compiling the patterns of one value may take: about a second. One may have half a million
+characters."""
+_OF_A_CHARACTER: Final = 16
+_OF_A_SET: Final = 8192
+_OF_A_RANGE: Final = 1 << 16
+_MAX_BYTE: Final = 255
+
+
+def pattern_units(pattern: Any, flags: int = 0) -> int:
+    """Return how many units compiling a pattern takes, at most: a unit is 0.15 microseconds.
+
+    Compiling takes a time in proportion to the length. Besides, a set of characters is a table of
+    64 KB meanwhile, and where upper and lower case are the same, each character of a range is
+    looked up by itself.
+
+    Args:
+        pattern: The pattern.
+        flags: Its flags.
+
+    Raises:
+        re.error: It is no pattern.
+    """
+    units = _OF_A_CHARACTER * len(pattern)
+    is_text = type(pattern) is str
+    sets, ranges = pattern.count("[" if is_text else b"["), pattern.count("-" if is_text else b"-")
+    most = units + sets * (_OF_A_SET + ranges * _OF_A_RANGE) if sets else units
+    if units > MAX_PATTERN_UNITS or most <= _OF_A_RANGE:
+        return most
+    ignores_case = bool(flags & re.IGNORECASE) or ("(?" if is_text else b"(?") in pattern
+    return units + sum(_units_of_set(items, ignores_case) for items in _sets_in(pattern, flags))
+
+
+def _sets_in(pattern: Any, flags: int) -> Iterator[list[Any]]:
+    """Yield the sets of characters in a pattern."""
+    pending: list[Any] = [_parser.parse(pattern, flags & ~re.DEBUG)]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple) and len(part) == 2 and part[0] is _constants.IN:
+            yield part[1]
+        elif isinstance(part, (tuple, list, _parser.SubPattern)):
+            pending += part
+
+
+def _units_of_set(items: list[Any], ignores_case: bool) -> int:
+    units, highest = 0, 0
+    for kind, value in items:
+        if kind is _constants.RANGE:
+            highest = max(highest, value[1])
+            width = max(0, min(value[1], _OF_A_RANGE) - value[0])
+            units += width if ignores_case else width // 64
+        elif kind is _constants.LITERAL:
+            highest = max(highest, value)
+    return units + (_OF_A_SET if highest > _MAX_BYTE else _MAX_BYTE)
+
+
+def checked_pattern(pattern: Any, flags: Any = 0) -> re.Pattern[Any]:
+    """Return a compiled pattern. It prints nothing, whatever its flags say.
+
+    Args:
+        pattern: Text or bytes.
+        flags: Its flags.
+
+    Raises:
+        ValueError: It takes too long to compile, or is no pattern.
+    """
+    try:
+        if pattern_units(pattern, flags) <= MAX_PATTERN_UNITS:
+            return re.compile(pattern, flags & ~re.DEBUG)
+    except re.error as error:
+        raise ValueError("no regular expression") from error
+    raise ValueError("a regular expression that takes too long to compile")
+
+
+_MAX_COMBINATIONS: Final = 1 << 14
+_MAX_BITS: Final = 4096
+
+
+def flag_of(cls: type[Flag], value: Any) -> Flag:
+    """Return the flags of a class whose value this is. Python keeps each combination for ever.
+
+    Args:
+        cls: The class.
+        value: Any combination of its bits, and of others if the class keeps these.
+
+    Raises:
+        ValueError: The class has no such flags.
+        UnavailableError: There are too many combinations already.
+    """
+    known: dict[Any, Any] = cls._value2member_map_
+    found = known.get(value)
+    if found is not None:
+        return found  # type: ignore[no-any-return]  # the dictionary says no more of it
+    if type(value) is int and value.bit_length() > _MAX_BITS:
+        raise ValueError("flags of too many bits")
+    if len(known) > _MAX_COMBINATIONS:
+        raise UnavailableError("too many combinations of flags")
+    return cls(value)
+
+
+class _HeldIPv4Network(IPv4Network):
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a network stands where a collection was expected")
+
+
+class _HeldIPv6Network(IPv6Network):
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a network stands where a collection was expected")
+
+
+_HELD: Final[dict[Any, Any]] = {IPv4Network: _HeldIPv4Network, IPv6Network: _HeldIPv6Network}
+
+
+@contextmanager
+def held_networks() -> Iterator[Callable[[Any], Any]]:
+    """Yield a function that holds a value if it is a network: nothing can walk through it then.
+
+    `IPv6Network("::/64")` takes nine characters, and `set` of it never comes back. When the value
+    is complete, the networks are as they were.
+    """
+    networks: list[Any] = []
+
+    def hold(value: Any) -> Any:
+        held = _HELD.get(type(value))
+        if held is not None:
+            value.__class__ = held
+            networks.append(value)
+        return value
+
+    try:
+        yield hold
+    finally:
+        for network in networks:
+            network.__class__ = type(network).__base__

@@ -1,0 +1,76 @@
+"""Codec `msgpack`, writing: LangGraph's own functions, which write stand-ins back as well.
+
+LangGraph's encoder has no hook but its own, and takes a stand-in for the dictionary or text that it
+is derived from. The two functions call each other by their global names. So both are made once
+more, of the same code, where the name of the hook means ours. Seen in langgraph-checkpoint 4.3.2,
+`serde/jsonplus.py`; this can go once `JsonPlusSerializer` takes a hook.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any, Final
+
+import ormsgpack
+from langgraph.checkpoint.serde import jsonplus
+from ormsgpack import Ext
+
+from langgraph_once.serde.format import head_parts
+from langgraph_once.serde.opaque import STAND_INS, Opaque, bare, source_of
+
+__all__ = ["encode_stock"]
+
+_CODES: Final = {
+    "model": jsonplus.EXT_PYDANTIC_V2,
+    "model1": jsonplus.EXT_PYDANTIC_V1,
+    "record": jsonplus.EXT_CONSTRUCTOR_KW_ARGS,
+}
+"""What LangGraph writes for the objects of a form that are dictionaries to it."""
+
+_BASES: Final = (str, int, list, dict)
+"""The types whose subclasses LangGraph writes as the types themselves, without asking."""
+
+
+def _hook(obj: Any) -> Any:
+    kind = type(obj)
+    if kind in STAND_INS:
+        return _stand_in(obj)
+    for base in _BASES:
+        if base in kind.__mro__:
+            return _as_base(obj, base)
+    return _upstream_hook(obj)
+
+
+def _as_base(obj: Any, base: type) -> Any:
+    if base is dict:
+        return {key: dict.__getitem__(obj, key) for key in dict.__iter__(obj)}
+    if base is list:
+        return [*list.__iter__(obj)]
+    return str.__getitem__(obj, slice(None)) if base is str else int.__int__(obj)
+
+
+def _stand_in(obj: Any) -> Any:
+    source = source_of(obj)
+    if source is not None:
+        form, name, _, extra = head_parts(source[0])
+        if form == "stock":
+            return Ext(extra[0], source[1])
+        if form in _CODES and isinstance(obj, dict) and type(name) is str:
+            return Ext(_CODES[form], encode_stock((*name.split(":", 1), dict(obj))))
+    if type(obj) is Opaque:
+        raise TypeError(f"{obj.type_name}, which was read as an `Opaque`")
+    return bare(obj)
+
+
+_NAMES: Final = dict(vars(jsonplus))
+_upstream_hook: Final = FunctionType(jsonplus._msgpack_default.__code__, _NAMES)  # noqa: SLF001  # see above
+encode_stock: Final = FunctionType(
+    jsonplus._msgpack_enc.__code__,  # noqa: SLF001  # see above
+    _NAMES,
+    "encode_stock",
+)
+"""Returns the msgpack that LangGraph writes for a value. Raises `TypeError` where LangGraph does."""
+
+_NAMES["_msgpack_default"] = _hook
+_NAMES["_msgpack_enc"] = encode_stock
+_NAMES["_option"] = jsonplus._option | ormsgpack.OPT_PASSTHROUGH_SUBCLASS  # noqa: SLF001  # see above

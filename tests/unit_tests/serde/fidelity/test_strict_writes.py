@@ -1,0 +1,108 @@
+"""What strict reading would refuse is refused when it is written, while it can be helped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
+from langgraph.graph import START, StateGraph
+
+from langgraph_once.checkpoint import open_sqlite_saver
+from langgraph_once.errors import EncodeError
+from langgraph_once.serde import OnceSerializer, Opaque
+from langgraph_once.serde.codecs.once1 import Registry
+from langgraph_once.serde.trust.allowlist import Allowlist
+from tests.unit_tests.serde.fidelity import kinds as k
+from tests.unit_tests.serde.fidelity.core_samples import CELSIUS, Celsius
+from tests.unit_tests.serde.strictly import strict_config
+
+PLAIN = f"{k.Plain.__module__}:Plain"
+
+
+def serde(*names: str, **settings: Any) -> OnceSerializer:
+    return OnceSerializer(strict_config(codec="once1", allowed_types=names, **settings))
+
+
+@pytest.mark.parametrize(
+    "value", [k.Plain("x"), k.Colour.RED, k.Point(1, 2), k.Slug("a"), k.Rows([1]), k.AppError(3)]
+)
+def test_a_refused_write_names_the_place_the_type_and_the_setting(value: Any) -> None:
+    name = f"{k.__name__}:{type(value).__qualname__}"
+    with pytest.raises(EncodeError) as caught:
+        serde().dumps_typed({"docs": [1, value]})
+    assert caught.value.path == '["docs"][1]'
+    assert f'add "{name}" to `allowed_types`' in str(caught.value)
+    allowed = serde(name)
+    assert type(allowed.loads_typed(allowed.dumps_typed([value]))[0]) is type(value)
+
+
+def test_a_nested_class_is_named_so_that_the_setting_takes_it() -> None:
+    with pytest.raises(EncodeError, match=r':Outer\.Part" to `allowed_types`'):
+        serde().dumps_typed(k.Outer.Part("x"))
+    serde(f"{k.__name__}:Outer.Part").dumps_typed(k.Outer.Part("x"))
+
+
+def test_open_enforcement_changes_nothing() -> None:
+    events: list[Any] = []
+    unregister = register_serde_event_listener(events.append)
+    lenient = serde(enforcement="open")
+    data = lenient.dumps_typed([k.Plain("x")])
+    unregister()
+    assert events == []
+    assert data == serde(PLAIN).dumps_typed([k.Plain("x")])
+    assert lenient.loads_typed(data) == [k.Plain("x")]
+
+
+def test_each_copy_has_a_view_of_its_own() -> None:
+    narrow = serde()
+    with pytest.raises(EncodeError):
+        narrow.dumps_typed(k.Plain("x"))
+    wide = narrow.with_msgpack_allowlist([k.Plain])
+    assert wide.loads_typed(wide.dumps_typed(k.Plain("x"))) == k.Plain("x")
+    for other in (narrow, narrow.with_msgpack_allowlist([k.Colour])):
+        with pytest.raises(EncodeError):
+            other.dumps_typed(k.Plain("x"))
+    assert wide.loads_typed(wide.dumps_typed(k.Plain("y"))) == k.Plain("y")
+
+
+def test_what_is_refused_can_be_kept_as_opaque() -> None:
+    kept = serde(on_unknown="opaque")
+    (found,) = kept.loads_typed(kept.dumps_typed([k.Plain("x")]))
+    assert isinstance(found, Opaque)
+    assert found.type_name == PLAIN
+
+
+def test_an_adapter_needs_no_allowlist() -> None:
+    own = OnceSerializer(strict_config(codec="once1"), adapters=(CELSIUS,))
+    assert own.loads_typed(own.dumps_typed([Celsius(3)])) == [Celsius(3)]
+
+
+def test_an_alias_is_followed_as_reading_follows_it() -> None:
+    moved = {PLAIN: "elsewhere:Plain"}
+    serde("elsewhere:Plain", aliases=moved).dumps_typed(k.Plain("x"))
+    with pytest.raises(EncodeError, match='add "elsewhere:Plain"'):
+        serde(PLAIN, aliases=moved).dumps_typed(k.Plain("x"))
+
+
+def test_a_class_is_looked_up_once_and_not_for_each_object() -> None:
+    registry = Registry().under(Allowlist.from_config(strict_config(allowed_types=(PLAIN,))))
+    assert registry.writer(k.Plain) is registry.writer(k.Plain)
+
+
+class State(TypedDict):
+    count: int
+    extra: Any
+
+
+async def test_a_graph_fails_at_the_step_that_writes_it(tmp_path: Path) -> None:
+    builder = StateGraph(State)
+    builder.add_node("node", lambda _: {"extra": k.Plain("x")})
+    builder.add_edge(START, "node")
+    config: Any = {"configurable": {"thread_id": "1"}}
+    async with open_sqlite_saver(str(tmp_path / "threads.sqlite"), serde=serde()) as saver:
+        graph = builder.compile(checkpointer=saver)
+        with pytest.raises(EncodeError, match=f'add "{PLAIN}" to `allowed_types`'):
+            await graph.ainvoke({"count": 1, "extra": None}, config)
+        assert (await graph.aget_state(config)).values["count"] == 1
