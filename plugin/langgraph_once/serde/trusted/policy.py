@@ -125,7 +125,7 @@ class Trust:
         self.configured = tuple(listed)
         self._most = TABLE[enforcement]
         self.listed = frozenset(self.configured)
-        self._aliases = dict(aliases or {})
+        self._aliases = {old: _followed(old, aliases or {}) for old in aliases or {}}
         self._imports = imported_packages(source)
         self._is_sealed = sealed
         # All trusts that are made of this one share these.
@@ -255,7 +255,7 @@ class Trust:
         name = f"{module}:{path}"
         if self.enforcement == "strict":
             self._tell("msgpack_blocked", name)
-            raise EncodeError(f"{name} is not in `allowed_types`, which is enforced")
+            raise EncodeError(f'{name} is not listed, and must be: add "{name}" to `allowed_types`')
         if self.enforcement == "warn":
             self._report(name, "Stored")
         hook = _hook(cls, calls)
@@ -333,6 +333,17 @@ class Trust:
         if name not in self._warned and len(self._warned) < _MAX_WARNED:
             self._warned.add(name)
             logger.warning(text, *arguments)
+
+
+def _followed(old: str, aliases: Mapping[str, str]) -> str:
+    """Return where a chain of aliases ends."""
+    seen = [old]
+    while (new := aliases.get(seen[-1])) is not None:
+        if new in seen:
+            chain = " -> ".join([*seen, new])
+            raise ConfigError("SerdeConfig.aliases", f"these lead back to themselves: {chain}")
+        seen.append(new)
+    return seen[-1]
 
 
 def storable(cls: C) -> C:
