@@ -123,6 +123,8 @@ def found(name: Any, find_class: Callable[[str], Any]) -> Any:
 
 def _made(name: list[Any], find_class: Callable[[str], Any]) -> Any:
     of, *rest = name
+    if type(of) is not str:
+        raise UnavailableError("parameters of what has some")
     if of == _LITERAL:
         return typing.Literal[tuple(_of_literal(each, find_class) for each in rest[1:])]
     args = tuple(found(each, find_class) for each in rest)
@@ -130,7 +132,7 @@ def _made(name: list[Any], find_class: Callable[[str], Any]) -> Any:
         return functools.reduce(operator.or_, args)
     if of == _OLD_UNION:
         return typing.Union[args]  # noqa: UP007  # another object than that of `|`
-    origin = found(of, find_class)
+    origin = None if of in _FORMS else found(of, find_class)
     if not isinstance(origin, type):
         raise UnavailableError("parameters of what is no class")
     if BaseModel in origin.__mro__:  # not by a method that the class may have overridden
