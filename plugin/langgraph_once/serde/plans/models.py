@@ -68,8 +68,7 @@ class _Class(NamedTuple):
         return {} if self.has_extra else None
 
 
-@functools.lru_cache(4096)
-def _class(cls: type[BaseModel]) -> _Class:
+def _find_class(cls: type[BaseModel]) -> _Class:
     own = layout(cls, BaseModel)
     fields = check(declared(cls, "__pydantic_fields__"), dict)
     private = check(declared(cls, "__private_attributes__"), dict)
@@ -90,10 +89,13 @@ def _class(cls: type[BaseModel]) -> _Class:
     )
 
 
+_class: Final[Callable[[type], _Class]] = functools.lru_cache(4096)(_find_class)
+
+
 def _private_default(attribute: Any) -> Callable[[], Any] | None:
     factory = attribute.default_factory
     if factory is None:
-        return None if attribute.default is PydanticUndefined else attribute.get_default  # type: ignore[no-any-return]  # pydantic says no more
+        return None if attribute.default is PydanticUndefined else attribute.get_default
     return None if getattr(attribute, "default_factory_takes_validated_data", False) else factory
 
 
@@ -261,7 +263,7 @@ def _heads(make: Callable[..., bytes], own: _Class) -> Callable[[set[str]], byte
     """
     heads: dict[frozenset[str], bytes] = {}
     most = len(own.fields)
-    recent: list[tuple[frozenset[str] | None, bytes]] = [(None, b"")] * (most + 1)
+    recent: list[tuple[Any, bytes]] = [(None, b"")] * (most + 1)
 
     def head_of(fields_set: set[str]) -> bytes:
         size = len(fields_set)

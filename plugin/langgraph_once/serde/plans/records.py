@@ -24,7 +24,7 @@ from langgraph_once.serde.plans.attributes import (
 )
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared, imported
+from langgraph_once.serde.trusted.lookup import imported
 
 if TYPE_CHECKING:
     from ormsgpack import Ext
@@ -84,7 +84,7 @@ class RecordForm(Form):
         def make_whole(data: Any) -> Any:
             if type(data) is not dict or data.keys() != names:
                 return make(data)
-            obj = _new(cls)
+            obj: Any = _new(cls)
             _set(obj, "__dict__", data)
             return obj
 
@@ -157,9 +157,11 @@ class StructForm(Form):
         return msgspec is not None and msgspec.Struct in cls.__mro__
 
     def take(self, obj: Any) -> dict[str, Any]:
-        fields = declared(type(obj), "__struct_fields__")
+        names = type(obj).__struct_fields__
+        if not is_subclass(type(obj), imported("msgspec").Struct) or type(obj).__dictoffset__:
+            raise UnwritableError("a struct that is more than its fields")
         return {
-            name: value for name in fields if (value := getattr(obj, name, _UNSET)) is not _UNSET
+            name: value for name in names if (value := getattr(obj, name, _UNSET)) is not _UNSET
         }
 
     def maker(self, cls: Any, extra: list[Any]) -> Maker:
