@@ -68,7 +68,7 @@ from langgraph_once.serde.trusted.policy import Standing
 if TYPE_CHECKING:
     from langgraph_once.serde.plans.registry import Plans
 
-__all__ = ["StockForm", "native_base", "read_json", "read_stock", "rebuild_message", "stock_form"]
+__all__ = ["StockForm", "read_json", "read_stock", "rebuild_message", "stock_form"]
 
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
 """The codes of LangGraph's extensions."""
@@ -588,14 +588,6 @@ def stock_form(obj: Any) -> tuple[int, bytes] | None:
     except Exception:  # of the class
         return None
     return found[0] if len(found) == 1 and type(obj) not in (list, dict, tuple) else None
-
-
-def native_base(obj: Any) -> Any:
-    """Return the native value that LangGraph leaves of an object; None where it raises."""
-    if isinstance(obj, str):
-        return str.__str__(obj)
-    kinds: tuple[Any, ...] = (int, list, dict)
-    return next((kind(obj) for kind in kinds if isinstance(obj, kind)), None)
 
 
 _PARSERS: Final[dict[tuple[str, ...], Callable[[Any], Any]]] = {
