@@ -24,7 +24,7 @@ from langgraph_once.serde.plans.attributes import (
 )
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import imported
+from langgraph_once.serde.trusted.lookup import declared, imported
 
 if TYPE_CHECKING:
     from ormsgpack import Ext
@@ -57,9 +57,11 @@ class RecordForm(Form):
     name = "record"
 
     def matches(self, cls: type) -> bool:
-        return is_record(cls) and is_subclass(cls, object)
+        return is_record(cls)
 
     def take(self, obj: Any) -> Any:
+        if not is_subclass(type(obj), object):
+            raise UnwritableError("it is more than its attributes")
         state = take(obj)
         absent = layout(type(obj)).fields.keys() - state.keys()
         return [state, sorted(absent)] if absent else state
@@ -92,7 +94,7 @@ class RecordForm(Form):
 
     def plan(self, cls: type, name: Any) -> Plan:
         own = layout(cls)
-        if not own.is_plain or not asks_no_code(cls):
+        if not own.is_plain or not asks_no_code(cls) or not is_subclass(cls, object):
             return super().plan(cls, name)
         head = head_bytes(self.name, name, version_of(cls))
         names = own.fields.keys()
@@ -177,6 +179,10 @@ class StructForm(Form):
 _UNSET: Final = object()
 
 
+_STOCK_METHODS: Final = ("model_dump", "get_secret_value", "dict", "_asdict")
+"""LangGraph writes an object that has one of them. So those are left to LangGraph's form."""
+
+
 class ReducedForm(Form):
     """Objects that say by `__reduce__` what call of their class makes them: `pickle`'s way.
 
@@ -188,7 +194,8 @@ class ReducedForm(Form):
     calls = True
 
     def matches(self, cls: type) -> bool:
-        return has_hook(tuple(part for part in cls.__mro__ if part is not object))
+        is_known = any(declared(cls, name) is not None for name in _STOCK_METHODS)
+        return not is_known and has_hook(tuple(p for p in cls.__mro__ if p is not object))
 
     def take(self, obj: Any) -> list[Any]:
         try:

@@ -122,6 +122,8 @@ def _zone(zone: Any, offset: Any = None) -> tzinfo | None:
     found = _known_zone(zone) if type(zone) is str else zone
     if issubclass(type(found), tzinfo):
         return found
+    if found is not None and type(found) not in STAND_INS:
+        raise ValueError("not a time zone")
     # The machine does not know it, or may not load its class.
     return None if offset is None else _offset(check(offset, int))
 
