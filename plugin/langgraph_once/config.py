@@ -75,8 +75,8 @@ def _without_password(path: str) -> str:
 class SerdeConfig:
     """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
 
-    codec: Literal["once1", "msgpack"] = "once1"
-    """The format of written values: "once1" keeps every type; "msgpack" is LangGraph's own format,
+    codec: Literal["once2", "msgpack"] = "once2"
+    """The format of written values: "once2" keeps every type; "msgpack" is LangGraph's own format,
     for leaving."""
 
     compression: Literal["zstd", "none"] = "zstd"
@@ -100,7 +100,7 @@ class SerdeConfig:
     a tenth of the limit is a tenth of both."""
 
     on_unknown: Literal["raise", "opaque"] = "raise"
-    """On writing "once1", a value of a type that the codec does not know: refuse it, or store the
+    """On writing "once2", a value of a type that the codec does not know: refuse it, or store the
     parts that can be stored and read the value back as an `Opaque`."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
@@ -108,7 +108,7 @@ class SerdeConfig:
     content and is written back unchanged; or refuse the whole value."""
 
     adapters: tuple[TypeName, ...] = ()
-    """Your own adapters for types that "once1" does not know, each an `Adapter`, a
+    """Your own adapters for types that "once2" does not know, each an `Adapter`, a
     `SubclassAdapter` or a `Family`, as "module:name"."""
 
     aliases: dict[TypeName, TypeName] = Field(default_factory=dict)
@@ -126,7 +126,7 @@ class SerdeConfig:
     enforcement: Literal["safe", "strict", "warn", "open"] = "safe"
     """Which types may be loaded besides the allowed ones. "safe": classes that are imported, or in
     a module of the project that its graphs import, and are rebuilt without running their code;
-    "strict": none, and "once1" does not write them; "warn": all, with a warning; "open": all."""
+    "strict": none, and "once2" does not write them; "warn": all, with a warning; "open": all."""
 
     source: tuple[str, ...] = ()
     """Folders of your own source, and files of graphs. From these folders, reading may import the
