@@ -28,7 +28,7 @@ from langgraph_once import OnceSerializer, SerdeConfig
 __all__ = ["report"]
 
 SIZES = (1, 4, 100, 500, 1000)
-CODECS: tuple[Any, ...] = ("msgpack", "once1")
+CODECS: tuple[Any, ...] = ("msgpack", "once2")
 ALLOWED = tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in states.TYPES)
 KEY = bytes(range(32))
 ARRAY_BYTES = 100_000_000

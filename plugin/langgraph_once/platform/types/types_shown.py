@@ -7,8 +7,7 @@ from typing import Final
 
 from langgraph_once.platform.types.types_report import TypeFinding, TypesReport
 from langgraph_once.redaction import printable
-from langgraph_once.serde.survey.rebuildable import Word
-from langgraph_once.serde.trust.audit import environment_line, manifest_line
+from langgraph_once.serde.rebuildable import Word
 
 __all__ = ["as_json", "as_text", "summary"]
 
@@ -17,8 +16,7 @@ _WORDS: Final[dict[Word, str]] = {
     "schema": "listed: a graph's state names it",
     "storable": "listed: marked `@storable`",
     "listed": "listed in `allowed_types`",
-    "own": "safe: this project's own",
-    "imported": "safe: rebuilt without its code",
+    "known": "safe: data of a package that is imported",
     "line": "needs a line",
     "lost": "cannot be rebuilt",
 }
@@ -126,7 +124,8 @@ def _advice(report: TypesReport) -> list[str]:
         advice.append(
             "To have all of these read, if you trust who writes to the database, put one of these "
             "into `checkpointer.once.serde` of langgraph.json, or into .env:\n\n"
-            f"{manifest_line(report.proposal)}\n{environment_line(report.proposal)}"
+            f'"allowed_types": {json.dumps(report.proposal)}\n'
+            f"ONCE_SERDE__ALLOWED_TYPES='{json.dumps(report.proposal)}'"
         )
     if any(each.word == "lost" for each in report.attention):
         advice.append("No line helps those that cannot be rebuilt; the table says what does.")
