@@ -37,7 +37,8 @@ from langgraph_once.serde.plans.exceptions import Unstored, UnstoredError
 from langgraph_once.serde.refused import UnreadableError, UnwritableError
 from langgraph_once.serde.serializer import OnceSerializer
 from langgraph_once.serde.stock import rebuild_message
-from langgraph_once.serde.trusted.policy import Audit, storable
+from langgraph_once.serde.trusted.audit import Audit
+from langgraph_once.serde.trusted.policy import storable
 
 __all__ = [
     "Adapter",

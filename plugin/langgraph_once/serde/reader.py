@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, split
+from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, head_parts, split
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import MAX_PATTERN_UNITS, check_levels, copies_of, pattern_units
 from langgraph_once.serde.opaque import stand_in
@@ -32,6 +33,9 @@ _PATTERN: Final = BY_TYPE[re.Pattern].number
 _FEW_LEVELS: Final = 3
 """So many extensions in each other may hold 1,022 native levels each; see `check_levels`."""
 _OF_A_CHECKPOINT: Final = "channel_values"
+_LONG_HEAD: Final = 2048
+_MAX_NEW_TYPES: Final = 256
+"""So many types with parameters may one value make known. Pydantic takes a millisecond for each."""
 _OPEN: Final = object()
 """Stands for a shared value that is being read."""
 
@@ -73,7 +77,8 @@ class Reader:
         self._threads = 0
         self._pattern_units = 0
         self._shared: list[Any] = []
-        self._refusals: dict[bytes, Exception] = {}
+        self._refusals: dict[bytes, Maker] = {}
+        self._new_types = 0
 
     def read(self, data: bytes) -> Any:
         """Return the value.
@@ -127,15 +132,8 @@ class Reader:
     def made(self, head: bytes, data: Any) -> Any:
         """Return the object of a head and data, or what stands for it."""
         try:
-            if self._refusals and head in self._refusals:
-                raise self._refusals[head]
-            make = self.plans.maker(head)
+            return (self.plans.makers.get(head) or self._new_maker(head))(data)
         except (UnavailableError, TypeNotAllowedError) as error:
-            self._refusals[head] = error
-            return self._instead(head, data, error)
-        try:
-            return make(data)
-        except UnavailableError as error:
             return self._instead(head, data, error)
         except SerdeError:
             raise
@@ -154,12 +152,24 @@ class Reader:
         heads, numbers = unpackb(content)
         return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
 
-    def _maker(self, head: bytes) -> Maker:
-        """Return what makes the items of a thread."""
+    def _new_maker(self, head: bytes) -> Maker:
+        """Return what makes the objects of a head that is not known; a refusal is asked for once."""
+        make = self._refusals.get(head)
+        if make is not None:
+            return make
+        if len(head) > _LONG_HEAD or type(head_parts(head).name) is list:
+            self._new_types += 1
+            if self._new_types > _MAX_NEW_TYPES:
+                raise SizeLimitError("too many parametrised classes", tag=self.tag)
         try:
             return self.plans.maker(head)
-        except (UnavailableError, TypeNotAllowedError):
-            return lambda data: self.made(head, data)
+        except (UnavailableError, TypeNotAllowedError) as error:
+            make = self._refusals[head] = partial(_refused, error)
+            return make
+
+    def _maker(self, head: bytes) -> Maker:
+        """Return what makes the items of a thread."""
+        return self.plans.makers.get(head) or self._new_maker(head)
 
     def _placed(self, value: Any) -> Any:
         """Return the value with the objects that each `MANY` tells of."""
@@ -184,7 +194,7 @@ class Reader:
         for number, item in zip(numbers, items, strict=True):
             try:
                 made.append(makers[number](item))
-            except UnavailableError as error:
+            except (UnavailableError, TypeNotAllowedError) as error:
                 made.append(self._instead(heads[number - 1], item, error))
         return made
 
@@ -233,6 +243,10 @@ class Reader:
 
 def _as_it_is(value: Any) -> Any:
     return value
+
+
+def _refused(error: Exception, _data: Any) -> NoReturn:
+    raise error
 
 
 _HASHED: Final = {kind: head_bytes("hashed", kind) for kind in ("set", "frozenset", "dict")}

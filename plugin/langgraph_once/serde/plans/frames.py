@@ -12,16 +12,18 @@ A frame of polars is a stream of Arrow's IPC.
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Callable
 from datetime import tzinfo
 from typing import Any, Final, NamedTuple
 
+from langgraph_once.serde.limits import check_hashes
 from langgraph_once.serde.plans.arrays import make_array, part, take_array
 from langgraph_once.serde.plans.arrow import check_stream, written_stream
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trust.lookup import imported
+from langgraph_once.serde.trusted.lookup import imported
 
 __all__ = ["FORMS"]
 
@@ -267,6 +269,9 @@ def _make_nothing(cls: Any, _: list[Any]) -> Any:
 def _make_index(_: Any, data: list[Any]) -> Any:
     _, values, name = parts(data, object, object, object)
     values = _made_column(values)
+    if values.dtype == object:
+        with contextlib.suppress(TypeError):  # labels that cannot be hashed cannot be looked up
+            check_hashes(values.tolist())
     return imported("pandas").Index(values, dtype=values.dtype, name=name)
 
 

@@ -62,13 +62,13 @@ class Plans(dict[type, Plan]):
         self._upgrades = {name: _upgrade(name, at) for name, at in config.upgrades.items()}
         self._forms: dict[str, Form] = {form.name: form for form in FORMS}
         self._forms |= {**self._adapted.forms, StockForm.name: StockForm(self)}
-        self._makers: dict[bytes, Maker] = {}
+        self.makers: dict[bytes, Maker] = {}
 
     def under(self, trust: Trust) -> Plans:
         """Return the same plans under another trust."""
         other = Plans.__new__(Plans)
         other.__dict__.update(self.__dict__)
-        other.trust, other.stock_makers, other._makers = trust, {}, {}  # noqa: SLF001  # of this class
+        other.trust, other.stock_makers, other.makers = trust, {}, {}
         other._forms = {**self._forms, StockForm.name: StockForm(other)}  # noqa: SLF001
         return other
 
@@ -108,18 +108,16 @@ class Plans(dict[type, Plan]):
         return head_bytes(form.name, name, version_of(cls), *form.extra(obj)), form.take(obj)
 
     def maker(self, head: bytes) -> Maker:
-        """Return what makes objects of the data behind a head.
+        """Work out what makes objects of the data behind a head. `makers` has those that are known.
 
         Raises:
             UnavailableError: The class is gone, or is another one today.
             TypeNotAllowedError: It may not be loaded.
         """
-        make = self._makers.get(head)
-        if make is None:
-            make = self._maker(head_parts(head))
-            if len(self._makers) >= _MAX_KNOWN:
-                self._makers.clear()
-            self._makers[head] = make
+        make = self._maker(head_parts(head))
+        if len(self.makers) >= _MAX_KNOWN:
+            self.makers.clear()
+        self.makers[head] = make
         return make
 
     def _maker(self, head: Head) -> Maker:

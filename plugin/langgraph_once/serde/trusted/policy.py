@@ -124,7 +124,7 @@ class Trust:
         self.enforcement: Final[Enforcement] = enforcement
         self.configured = tuple(listed)
         self._most = TABLE[enforcement]
-        self._listed = frozenset(self.configured)
+        self.listed = frozenset(self.configured)
         self._aliases = dict(aliases or {})
         self._imports = imported_packages(source)
         self._is_sealed = sealed
@@ -133,16 +133,11 @@ class Trust:
         self._warned: set[str] = set()
         self._at_start: set[str] = set()
 
-    @property
-    def listed(self) -> frozenset[str]:
-        """What is listed, by the configuration and by the schemas of graphs."""
-        return self._listed
-
     def extended(self, types: Iterable[tuple[str, ...] | type]) -> Trust:
         """Return a trust that lists these as well; itself where it already does.
 
         Args:
-            types: Types, or `(module, name)`: those in the schemas of a graph.
+            types: Types, names, or `(module, name)`: those in the schemas of a graph.
 
         Raises:
             ConfigError: An entry is neither.
@@ -151,7 +146,7 @@ class Trust:
             raise ConfigError("allowlist", f"must be types or names, got {type(types).__name__}")
         more = {name for entry in types for name in _listed_names(entry)}
         more = {name for name in more if not self._is_listed(*name.split(":", 1))}
-        return self._with(_listed=self._listed | more) if more else self
+        return self._with(listed=self.listed | more) if more else self
 
     def sealed(self) -> Trust:
         """Return the trust for rows that one of our keys sealed: what they name is known."""
@@ -161,6 +156,11 @@ class Trust:
         other = copy.copy(self)
         vars(other).update(changed)
         return other
+
+    @property
+    def reports(self) -> bool:
+        """Whether each row reports what it loads that is not listed."""
+        return self.enforcement in ("warn", "open")
 
     def current_name(self, name: str) -> str:
         """Return where the class that the bytes call `name` is today."""
@@ -276,7 +276,7 @@ class Trust:
         """Whether a name is listed; that of a class of data may be so by its module."""
         path = path.partition("[")[0]
         last = path.rpartition(".")[2]
-        if (module, path) in SAFE_MSGPACK_TYPES or not self._listed.isdisjoint(
+        if (module, path) in SAFE_MSGPACK_TYPES or not self.listed.isdisjoint(
             (f"{module}:{path}", f"{module}:{last}")
         ):
             return True
@@ -289,7 +289,7 @@ class Trust:
 
     def _place_of(self, module: str, name: str) -> str:
         """Return where a class is that LangGraph names without the classes around it."""
-        for listed in self._listed if "." not in name else ():
+        for listed in self.listed if "." not in name else ():
             if listed.startswith(f"{module}:") and listed.endswith(f".{name}"):
                 return listed.partition(":")[2]
         return name
@@ -400,6 +400,8 @@ def _listed_names(entry: Any) -> Iterable[str]:
 
     A schema names the parametrised model `Page[int]`; our rows name `Page`, and what is in it.
     """
+    if isinstance(entry, str) and ":" in entry:
+        entry = entry.split(":")
     if not isinstance(entry, type) and not (
         isinstance(entry, (tuple, list)) and len(entry) > 1 and {*map(type, entry)} == {str}
     ):

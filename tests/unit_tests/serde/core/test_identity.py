@@ -106,10 +106,6 @@ def knots(draw: st.DrawFn) -> Any:
     return draw(st.lists(parts, max_size=6) | st.dictionaries(NAMES, parts, max_size=3))
 
 
-def _without_privates(value: Any) -> Any:
-    return value
-
-
 @examples(500)
 @given(knots())
 def test_objects_in_each_other_stay_what_they_are(value: Any) -> None:
