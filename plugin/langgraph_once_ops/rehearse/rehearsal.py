@@ -27,7 +27,7 @@ class Rehearsal:
     """Looks at one thread after the other.
 
     Args:
-        saver: The database, opened to be read; a stand-in takes the place of what cannot be rebuilt.
+        saver: The database, opened to be read; stand-ins take the place of what cannot be rebuilt.
         graph: The new graph.
         old: The shape of the graph before, if it is known.
         type_status: Whether stored types can be rebuilt by the new code.

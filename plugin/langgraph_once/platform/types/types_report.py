@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
-import sys
 from typing import Final
 
 from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
@@ -19,14 +19,8 @@ from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
 from langgraph_once.serde.layers.tag import Codec, Tag
-from langgraph_once.serde.rebuildable import (
-    RANKS,
-    TypeStatus,
-    TypeStatusChecker,
-    Word,
-    is_yours,
-    proposed,
-)
+from langgraph_once.serde.rebuildable import RANKS, TypeStatus, TypeStatusChecker, Word
+from langgraph_once.serde.trusted.audit import is_yours, proposed
 from langgraph_once.serde.types_in_rows import Mention, mentions_in
 from langgraph_once.settings import Settings
 

@@ -8,6 +8,7 @@ from typing import Final
 from langgraph_once.platform.types.types_report import TypeFinding, TypesReport
 from langgraph_once.redaction import printable
 from langgraph_once.serde.rebuildable import Word
+from langgraph_once.serde.trusted.audit import environment_line, manifest_line
 
 __all__ = ["as_json", "as_text", "summary"]
 
@@ -124,8 +125,7 @@ def _advice(report: TypesReport) -> list[str]:
         advice.append(
             "To have all of these read, if you trust who writes to the database, put one of these "
             "into `checkpointer.once.serde` of langgraph.json, or into .env:\n\n"
-            f'"allowed_types": {json.dumps(report.proposal)}\n'
-            f"ONCE_SERDE__ALLOWED_TYPES='{json.dumps(report.proposal)}'"
+            f"{manifest_line(report.proposal)}\n{environment_line(report.proposal)}"
         )
     if any(each.word == "lost" for each in report.attention):
         advice.append("No line helps those that cannot be rebuilt; the table says what does.")
