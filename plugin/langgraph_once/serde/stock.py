@@ -71,7 +71,6 @@ if TYPE_CHECKING:
 __all__ = [
     "StockForm",
     "check_class",
-    "native_base",
     "read_json",
     "read_stock",
     "rebuild_message",
@@ -606,14 +605,6 @@ def stock_form(obj: Any) -> tuple[int, bytes] | None:
     except Exception:  # of the class
         return None
     return found[0] if len(found) == 1 and type(obj) not in (list, dict, tuple) else None
-
-
-def native_base(obj: Any) -> Any:
-    """Return the native value that LangGraph leaves of an object; None where it raises."""
-    if isinstance(obj, str):
-        return str.__str__(obj)
-    kinds: tuple[Any, ...] = (int, list, dict)
-    return next((kind(obj) for kind in kinds if isinstance(obj, kind)), None)
 
 
 _PARSERS: Final[dict[tuple[str, ...], Callable[[Any], Any]]] = {

@@ -95,6 +95,10 @@ _DATA_MODULES: Final = tuple(
 """Modules whose classes of data are listed."""
 _VALUES: Final = (uuid4, time.time, time.monotonic, time.time_ns)
 """Functions that may be a value, as the factory of a `defaultdict`: they take no arguments."""
+_MOVED: Final = {
+    f"langgraph.constants:{name}": f"langgraph.types:{name}" for name in ("Send", "Interrupt")
+}
+"""Classes of langgraph 0.2.16 that have another name today."""
 _MARK: Final = "__once_storable__"
 _MAX_WARNED: Final = 1000
 """Bounds the memory of a process that reads bytes made to name ever new types."""
@@ -125,7 +129,8 @@ class Trust:
         self.configured = tuple(listed)
         self._most = TABLE[enforcement]
         self.listed = frozenset(self.configured)
-        self._aliases = dict(aliases or {})
+        moved = {**_MOVED, **(aliases or {})}
+        self._aliases = {old: _followed(old, moved) for old in moved}
         self._imports = imported_packages(source)
         self._is_sealed = sealed
         # All trusts that are made of this one share these.
@@ -255,7 +260,7 @@ class Trust:
         name = f"{module}:{path}"
         if self.enforcement == "strict":
             self._tell("msgpack_blocked", name)
-            raise EncodeError(f"{name} is not in `allowed_types`, which is enforced")
+            raise EncodeError(f'{name} is not listed, and must be: add "{name}" to `allowed_types`')
         if self.enforcement == "warn":
             self._report(name, "Stored")
         hook = _hook(cls, calls)
@@ -333,6 +338,17 @@ class Trust:
         if name not in self._warned and len(self._warned) < _MAX_WARNED:
             self._warned.add(name)
             logger.warning(text, *arguments)
+
+
+def _followed(old: str, aliases: Mapping[str, str]) -> str:
+    """Return where a chain of aliases ends."""
+    seen = [old]
+    while (new := aliases.get(seen[-1])) is not None:
+        if new in seen:
+            chain = " -> ".join([*seen, new])
+            raise ConfigError("SerdeConfig.aliases", f"these lead back to themselves: {chain}")
+        seen.append(new)
+    return seen[-1]
 
 
 def storable(cls: C) -> C:
