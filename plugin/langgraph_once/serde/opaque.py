@@ -47,7 +47,8 @@ class Source(NamedTuple):
     """What the stand-in held when it was made, to tell whether it was changed since."""
 
 
-ITSELF: Final = object()
+class ITSELF:  # noqa: N801  # a constant that stays one through copies and pickles
+    """Stands for what a stand-in holds."""
 
 
 class _StandIn:
