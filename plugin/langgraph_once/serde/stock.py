@@ -327,7 +327,7 @@ def _is_written(cls: type) -> bool:
 def _maker(code: int, cls: Any) -> Maker:
     """Return what does with an argument what LangGraph does."""
     if code == METHOD:
-        return cls.fromisoformat  # type: ignore[no-any-return]  # of a date
+        return datetime.fromisoformat if cls is datetime else lambda text: _naive(cls, text)
     if isinstance(cls, type) and issubclass(cls, Enum):
         if code != SINGLE:
             raise UnavailableError("a call that LangGraph never writes")
@@ -364,6 +364,14 @@ def _model_maker(cls: Any, unchecked: str) -> Maker:
 
 def _send(argument: Any) -> Any:
     return Send(*argument) if len(argument) == 2 else Send(*argument[:2], timeout=argument[2])
+
+
+def _naive(cls: Any, text: Any) -> Any:
+    """Return an instance of a subclass of `datetime`, of which LangGraph leaves the text."""
+    made = cls.fromisoformat(text)
+    if made.tzinfo is not None:
+        raise UnavailableError("the text does not say which zone it was in")
+    return made
 
 
 def _member(cls: Any, value: Any) -> Any:
