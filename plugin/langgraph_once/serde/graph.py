@@ -10,6 +10,7 @@ What is one object stays one here, lists and dictionaries too.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from ormsgpack import Ext, packb, unpackb
@@ -69,12 +70,20 @@ class _Node:
 
     __slots__ = ("data", "head", "held", "number", "value")
 
-    def __init__(self, value: Any, held: list[Any], head: bytes = b"", data: Any = None) -> None:
+    def __init__(self, value: Any, head: bytes = b"", data: Any = None) -> None:
         self.value = value
-        self.held = held
         self.head = head
         self.data = data
+        self.held = self.parts()
         self.number = -1
+
+    def parts(self) -> list[Any]:
+        """Return what it holds."""
+        content = self.data if self.head else self.value
+        if type(content) is dict:
+            is_text = self.head or all(type(key) is str for key in content)
+            return [*content.values()] if is_text else [*chain.from_iterable(content.items())]
+        return [*content] if type(content) is list or not self.head else [content]
 
 
 def write_graph(value: Any, plans: Plans) -> bytes:
@@ -83,20 +92,45 @@ def write_graph(value: Any, plans: Plans) -> bytes:
     Raises:
         UnwritableError: Some part cannot be written.
     """
-    writer = _GraphWriter(plans)
-    writer.walk(value)
-    return pack(Ext(Code.GRAPH, pack([*map(writer.packed, writer.order)])))
+    as_langgraph: set[type] = set()
+    first: UnwritableError | None = None
+    while True:
+        writer = _GraphWriter(plans, as_langgraph)
+        try:
+            if type(value) in as_langgraph:
+                return writer.pack(value)
+            writer.walk(value)
+            return pack(Ext(Code.GRAPH, pack([*map(writer.packed, writer.order)])))
+        except UnwritableError as error:
+            first = first or error
+            if writer.failed is None or writer.failed in as_langgraph:
+                raise first from None
+            as_langgraph.add(writer.failed)  # and all begins anew
 
 
 class _GraphWriter(Writer):
-    """Finds the nodes of a value, puts them in order, and writes each."""
+    """Finds the nodes of a value, puts them in order, and writes each.
 
-    def __init__(self, plans: Plans) -> None:
+    Attributes:
+        order: The nodes, each after those that it holds.
+        failed: The class of an object that cannot be a node: it is to be written as LangGraph does.
+    """
+
+    def __init__(self, plans: Plans, as_langgraph: set[type]) -> None:
         super().__init__(plans)
         self.order: list[_Node] = []
+        self.failed: type | None = None
+        self._as_langgraph = as_langgraph
         self._nodes: dict[int, _Node] = {}
         self._sizes = _Sizes()
         self._current = 0
+
+    def hook(self, obj: Any) -> Any:
+        """Return what stands for what is no node."""
+        if type(obj) not in self._as_langgraph:
+            return super().hook(obj)
+        self.error = self.error or UnwritableError("some part of it cannot be written", obj)
+        return self._instead(obj, self._level, len(self.met))
 
     def walk(self, value: Any) -> None:
         """Put the nodes in order, each after those that it holds."""
@@ -125,15 +159,30 @@ class _GraphWriter(Writer):
                 if (found := self._node(part)) is not None:
                     return found
             elif known.number < 0 and not self._is_fillable(known.value):
+                self.failed = type(known.value) if known.head else None
                 raise UnwritableError("what cannot be changed contains itself", known.value)
         return None
 
     def packed(self, node: _Node) -> bytes:
         """Return the bytes of a node."""
         self._current = node.number
-        data = self._packed(node)
+        try:
+            data = self._packed(node)
+        except UnwritableError:
+            self.failed = self._holder_of(node)
+            raise
         self._sizes.end(len(data), is_hashed=isinstance(node.value, _FIXED))
         return data
+
+    def _holder_of(self, node: _Node) -> type | None:
+        """Return the class of a node, or of the first object that holds it."""
+        held = {id(node.value)}
+        for each in self.order[node.number :]:
+            if each is node or not held.isdisjoint(map(id, each.parts())):
+                if each.head:
+                    return type(each.value)
+                held.add(id(each.value))
+        return None
 
     def _packed(self, node: _Node) -> bytes:
         value, kind = node.value, type(node.value)
@@ -175,17 +224,12 @@ class _GraphWriter(Writer):
         content = value
         if type(value) in STAND_INS and source_of(value) is None:
             content = bare(value)  # it was changed, and is what it holds
-        kind = type(content)
-        if kind is dict:
-            made = _Node(content, [each for pair in content.items() for each in pair])
-        elif kind is list or kind in _CODES:
-            made = _Node(content, [*content])
+        if type(content) in (list, dict, *_CODES):
+            made = _Node(content)
         elif (taken := self._taken(content)) is None:
             return None
         else:
-            head, data = taken
-            held = [*data.values()] if type(data) is dict else data
-            made = _Node(content, [*held] if type(held) is list else [held], head, data)
+            made = _Node(content, *taken)
         self.kept.append(made)
         self._nodes[id(value)] = made
         return made
@@ -198,8 +242,10 @@ class _GraphWriter(Writer):
         kind = type(value)
         if kind in STAND_INS:
             return source_of(value)
+        if kind in self._as_langgraph or self.plans[kind].form is None:
+            return None
         try:
-            return None if self.plans[kind].form is None else self.plans.taken(value)
+            return self.plans.taken(value)
         except UnwritableError:
             return None
 

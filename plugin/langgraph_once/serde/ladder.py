@@ -14,7 +14,8 @@ from ormsgpack import Ext
 
 from langgraph_once.serde.format import Code, head_bytes, pack
 from langgraph_once.serde.plans.exceptions import UnstoredError, as_text
-from langgraph_once.serde.stock import native_base, stock_form
+from langgraph_once.serde.stock import stock_form
+from langgraph_once.serde.stock_writes import native_base
 
 __all__ = ["instead_of"]
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trusted.lookup import declared, find
 
-__all__ = ["MAX_NAME_CHARS", "class_names", "found", "is_alias", "name_of"]
+__all__ = ["MAX_NAME_CHARS", "class_names", "classes_in", "found", "is_alias", "name_of"]
 
 MAX_NAME_CHARS: Final = 500
 """Of longer names, nothing is looked up."""
@@ -39,6 +39,7 @@ _LITERAL: Final = "typing:Literal"
 _typing_alias: Final = type(typing.List[int])  # noqa: UP006  # another type than that of `list[int]`
 _FUNCTIONS: Final = (types.FunctionType, types.BuiltinFunctionType)
 _parametrise: Final[Any] = vars(BaseModel)["__class_getitem__"]
+_parametrise_generic: Final[Any] = vars(typing.Generic)["__class_getitem__"]
 
 
 def is_alias(cls: type) -> bool:
@@ -92,6 +93,18 @@ def _literal(value: Any) -> Any:
     return value
 
 
+def classes_in(target: Any) -> Iterator[type]:
+    """Yield the classes that a class is made of: mostly itself."""
+    origin, args = _taken_apart(target)
+    if origin is _LITERAL:
+        yield from {type(each) for each in args if isinstance(each, enum.Enum)}
+    elif origin is not None:
+        for each in (origin, *args):
+            yield from classes_in(each)
+    elif isinstance(target, type):
+        yield target
+
+
 def found(name: Any, find_class: Callable[[str], Any]) -> Any:
     """Return what has a name; `find_class` returns what a text names.
 
@@ -110,6 +123,8 @@ def found(name: Any, find_class: Callable[[str], Any]) -> Any:
 
 def _made(name: list[Any], find_class: Callable[[str], Any]) -> Any:
     of, *rest = name
+    if type(of) is not str:
+        raise UnavailableError("parameters of what has some")
     if of == _LITERAL:
         return typing.Literal[tuple(_of_literal(each, find_class) for each in rest[1:])]
     args = tuple(found(each, find_class) for each in rest)
@@ -117,11 +132,13 @@ def _made(name: list[Any], find_class: Callable[[str], Any]) -> Any:
         return functools.reduce(operator.or_, args)
     if of == _OLD_UNION:
         return typing.Union[args]  # noqa: UP007  # another object than that of `|`
-    origin = found(of, find_class)
+    origin = None if of in _FORMS else found(of, find_class)
     if not isinstance(origin, type):
         raise UnavailableError("parameters of what is no class")
     if BaseModel in origin.__mro__:  # not by a method that the class may have overridden
         return _parametrise.__get__(None, origin)(args)
+    if typing.Generic in origin.__mro__:
+        return _parametrise_generic.__get__(None, origin)(args)
     return types.GenericAlias(origin, args)
 
 
@@ -138,9 +155,10 @@ def _of_literal(value: Any, find_class: Callable[[str], Any]) -> Any:
 def class_names(name: Any) -> Iterator[str]:
     """Yield the names of the classes and functions that a name is made of."""
     if type(name) is list:
-        for each in name if name[:1] != [_LITERAL] else name[2:]:
+        if name[:1] == [_LITERAL]:
+            yield from (key for each in name if type(each) is dict for key in each)
+            return
+        for each in name:
             yield from class_names(each)
-    elif type(name) is dict:
-        yield from name
     elif type(name) is str and name not in (*_FORMS, _UNION, _OLD_UNION, _LITERAL, ""):
         yield name

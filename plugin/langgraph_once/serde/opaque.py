@@ -30,6 +30,7 @@ __all__ = [
     "OpaqueList",
     "OpaqueStr",
     "Source",
+    "shown_name",
     "source_of",
     "stand_in",
     "write_stand_in",
@@ -46,7 +47,8 @@ class Source(NamedTuple):
     """What the stand-in held when it was made, to tell whether it was changed since."""
 
 
-ITSELF: Final = object()
+class ITSELF:  # noqa: N801  # a constant that stays one through copies and pickles
+    """Stands for what a stand-in holds."""
 
 
 class _StandIn:
@@ -59,7 +61,7 @@ class _StandIn:
     @property
     def type_name(self) -> str:
         """The class of the object, as `module:Qual.Name`."""
-        return _named(head_parts(self._source.head).name)
+        return shown_name(head_parts(self._source.head).name)
 
 
 class Opaque(_StandIn):
@@ -180,8 +182,8 @@ def write_stand_in(out: Writer, value: Any) -> Any:
     return out.object(value, *source)
 
 
-def _named(name: Any) -> str:
+def shown_name(name: Any) -> str:
     """Return the name of a class, which has parameters if it is a list."""
     if type(name) is not list:
         return str(name)
-    return f"{_named(name[0])}[{', '.join(map(_named, name[1:]))}]"
+    return f"{shown_name(name[0])}[{', '.join(map(shown_name, name[1:]))}]"

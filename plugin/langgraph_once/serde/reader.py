@@ -17,7 +17,8 @@ from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, Type
 from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, head_parts, split
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import MAX_PATTERN_UNITS, check_levels, copies_of, pattern_units
-from langgraph_once.serde.opaque import stand_in
+from langgraph_once.serde.opaque import shown_name, stand_in
+from langgraph_once.serde.plans.base import parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnavailableError
 
@@ -144,12 +145,13 @@ class Reader:
         if not self._keeps:
             if isinstance(error, SerdeError):
                 raise error
-            raise PayloadError(str(error), tag=self.tag) from error
+            name = shown_name(head_parts(head).name)
+            raise PayloadError(f"{name} could not be rebuilt: {error}", tag=self.tag) from error
         return stand_in(head, data, self.plans.shown(head, data))
 
     def _many(self, content: bytes) -> _Many:
         self._threads += 1
-        heads, numbers = unpackb(content)
+        heads, numbers = parts(unpackb(content), list, bytes)
         return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
 
     def _new_maker(self, head: bytes) -> Maker:

@@ -8,6 +8,8 @@ more, of the same code, where the name of the hook means ours. Seen in langgraph
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import Enum
 from types import FunctionType
 from typing import Any, Final
 
@@ -18,7 +20,7 @@ from ormsgpack import Ext
 from langgraph_once.serde.format import head_parts
 from langgraph_once.serde.opaque import STAND_INS, Opaque, bare, source_of
 
-__all__ = ["encode_stock"]
+__all__ = ["encode_stock", "native_base"]
 
 _CODES: Final = {
     "model": jsonplus.EXT_PYDANTIC_V2,
@@ -27,26 +29,28 @@ _CODES: Final = {
 }
 """What LangGraph writes for the objects of a form that are dictionaries to it."""
 
-_BASES: Final = (str, int, list, dict)
-"""The types whose subclasses LangGraph writes as the types themselves, without asking."""
+_BARE: Final[dict[type, Callable[[Any], Any]]] = {
+    str: lambda obj: str.__getitem__(obj, slice(None)),
+    int: int.__int__,
+    list: lambda obj: [*list.__iter__(obj)],
+    dict: lambda obj: {key: dict.__getitem__(obj, key) for key in dict.__iter__(obj)},
+}
+"""The types whose subclasses LangGraph writes as the types themselves, without asking anybody."""
+
+
+def native_base(obj: Any) -> Any:
+    """Return the native value that LangGraph leaves of an object; None where it asks its hook."""
+    for base, bare_value in _BARE.items():
+        if isinstance(obj, base) and not isinstance(obj, Enum):
+            return bare_value(obj)
+    return None
 
 
 def _hook(obj: Any) -> Any:
-    kind = type(obj)
-    if kind in STAND_INS:
+    if type(obj) in STAND_INS:
         return _stand_in(obj)
-    for base in _BASES:
-        if base in kind.__mro__:
-            return _as_base(obj, base)
-    return _upstream_hook(obj)
-
-
-def _as_base(obj: Any, base: type) -> Any:
-    if base is dict:
-        return {key: dict.__getitem__(obj, key) for key in dict.__iter__(obj)}
-    if base is list:
-        return [*list.__iter__(obj)]
-    return str.__getitem__(obj, slice(None)) if base is str else int.__int__(obj)
+    made = native_base(obj)
+    return _upstream_hook(obj) if made is None else made
 
 
 def _stand_in(obj: Any) -> Any:

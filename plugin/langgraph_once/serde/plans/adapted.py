@@ -121,6 +121,10 @@ class SubclassForm(Form):
     def shown(self, data: Any, extra: list[Any]) -> Any:
         return None
 
+    def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
+        make = self.maker(cls, extra)
+        return lambda data: make(upgrade(data))
+
 
 def _asked(function: Callable[..., Any], refusal: type[ValueError], *args: Any) -> Any:
     """Return what a function of the user returns."""

@@ -11,7 +11,7 @@ from ormsgpack import Ext
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts
 from langgraph_once.serde.limits import check_hashes
-from langgraph_once.serde.names import found, is_alias, name_of
+from langgraph_once.serde.names import classes_in, found, is_alias, name_of
 from langgraph_once.serde.opaque import STAND_INS, write_stand_in
 from langgraph_once.serde.plans import arrays, arrow, builtin, exceptions, frames, models, records
 from langgraph_once.serde.plans.adapted import AdapterForm, adapted, imported_from
@@ -30,6 +30,8 @@ __all__ = ["Plans"]
 
 _MAX_KNOWN: Final = 4096
 """Bounds the memory of a process that meets ever new classes, or heads."""
+_MAX_PARAMETRISED: Final = 128
+"""Of types with parameters, which exist only as long as somebody holds them."""
 _NIL: Final = b"\xc0"
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -63,6 +65,7 @@ class Plans(dict[type, Plan]):
         self._forms: dict[str, Form] = {form.name: form for form in FORMS}
         self._forms |= {**self._adapted.forms, StockForm.name: StockForm(self)}
         self.makers: dict[bytes, Maker] = {}
+        self._parametrised = 0
 
     def under(self, trust: Trust) -> Plans:
         """Return the same plans under another trust."""
@@ -75,16 +78,20 @@ class Plans(dict[type, Plan]):
     def __missing__(self, cls: type) -> Plan:
         if len(self) >= _MAX_KNOWN:
             self.clear()
-        return self.setdefault(cls, self._plan(cls))
+        try:
+            plan = self._plan(cls)
+        except UnwritableError as error:  # raised where an instance is to be written
+            plan = Plan(_refusing(str(error)))
+        return self.setdefault(cls, plan)
 
     def _plan(self, cls: type) -> Plan:
         if cls in _BUILTIN:
             return Plan(_BUILTIN[cls], has_identity=cls is set or cls in STAND_INS)
         form = self._adapted.form_for(cls)
         if form is not None:
-            if not isinstance(form, AdapterForm):
-                self.trust.check_written(cls, calls=form.calls)
-            return form.plan(cls, None if isinstance(form, AdapterForm) else name_of(cls))
+            if isinstance(form, AdapterForm):
+                return form.plan(cls, None)
+            return self._of_form(form, cls)
         if cls in BY_TYPE:
             value = BY_TYPE[cls]
             return Plan(_value_writer(value.number, value.take))
@@ -93,8 +100,13 @@ class Plans(dict[type, Plan]):
         form = next((form for form in FORMS if form.matches(cls)), None)
         if form is None:
             return Plan(_refused)
-        self.trust.check_written(cls, calls=form.calls)
-        return form.plan(cls, name_of(cls))
+        return self._of_form(form, cls)
+
+    def _of_form(self, form: Form, cls: type) -> Plan:
+        name = name_of(cls)
+        for part in classes_in(cls):
+            self.trust.check_written(part, calls=form.calls and part is cls)
+        return form.plan(cls, name)
 
     def taken(self, obj: Any) -> tuple[bytes, Any]:
         """Return head and data of an object that a form writes.
@@ -115,8 +127,10 @@ class Plans(dict[type, Plan]):
             TypeNotAllowedError: It may not be loaded.
         """
         make = self._maker(head_parts(head))
-        if len(self.makers) >= _MAX_KNOWN:
+        self._parametrised += type(head_parts(head).name) is list
+        if len(self.makers) >= _MAX_KNOWN or self._parametrised > _MAX_PARAMETRISED:
             self.makers.clear()
+            self._parametrised = 0
         self.makers[head] = make
         return make
 
@@ -146,7 +160,8 @@ class Plans(dict[type, Plan]):
         cls = found(name, self.trust.find)
         if not isinstance(cls, type) or not form.matches(cls):
             raise UnavailableError("it is another kind of class today")
-        self.trust.check(cls, calls=form.calls)
+        for part in classes_in(cls):
+            self.trust.check(part, calls=form.calls and part is cls)
         return cls
 
     def _upgrade_of(self, cls: type, head: Head) -> Callable[[Any], Any] | None:
@@ -271,6 +286,13 @@ def _integer(_out: Writer, value: int) -> Ext:
 
 def _named(_out: Writer, target: Any) -> Ext:
     return Ext(Code.OBJECT, head_bytes("named", name_of(target)) + _NIL)
+
+
+def _refusing(reason: str) -> Callable[[Writer, Any], Ext]:
+    def refuse(_out: Writer, value: Any) -> Ext:
+        raise UnwritableError(reason, value)
+
+    return refuse
 
 
 def _refused(_out: Writer, value: Any) -> Ext:

@@ -109,11 +109,16 @@ def knots(draw: st.DrawFn) -> Any:
 @examples(500)
 @given(knots())
 def test_objects_in_each_other_stay_what_they_are(value: Any) -> None:
-    found = back(value)
-    for each in _all_of(value) + _all_of(found):
-        if type(each) is Locked:
-            object.__setattr__(each, "__pydantic_private__", None)
-    assert difference(value, found) is None
+    try:
+        found = back(value)
+    except EncodeError as error:
+        assert "what cannot be changed contains itself" in str(error)  # noqa: PT017
+        return
+    locked = [each for each in _all_of(value) + _all_of(found) if type(each) is Locked]
+    for each in locked:
+        object.__setattr__(each, "__pydantic_private__", None)
+    # What is written as LangGraph does has no identity.
+    assert difference(value, found, identity=not locked) is None
 
 
 def _all_of(value: Any) -> list[Any]:

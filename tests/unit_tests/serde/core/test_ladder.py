@@ -15,7 +15,7 @@ from tests.unit_tests.serde.core.classes import Box, Knot, Locked, Point, Text, 
 
 
 def test_a_model_with_a_lock_is_made_anew_of_its_fields(caplog: pytest.LogCaptureFixture) -> None:
-    found = back({"m": [Locked(name="n"), (1, 2)]})
+    found = back({"m": [Locked(name="n"), (1, 2)]}, once())
     assert found["m"][0].name == "n"
     assert type(found["m"][0]) is Locked
     assert found["m"][0]._lock.acquire(blocking=False)
