@@ -197,6 +197,8 @@ class _Reader:
         """Return what makes objects of such an extension."""
         if key in self._refusals:
             raise self._refusals[key]
+        if len(self._refusals) >= _MAX_REFUSALS:
+            raise UnavailableError("too many classes of the row cannot be loaded")
         code, module, name = key
         make: Maker
         try:
@@ -210,7 +212,7 @@ class _Reader:
                 makers = self._own if trust.reports else self.plans.stock_makers
                 make = _maker(code, self._class(module, name))
         except Exception as error:
-            self._refusals[key] = error
+            self._refusals[key] = error.with_traceback(None)
             raise
         if len(makers) > _MAX_MAKERS:
             makers.clear()
@@ -324,6 +326,8 @@ _SHORT: Final[dict[tuple[str, str], Any]] = {
 """What LangGraph writes besides classes of data, and patterns; it is listed in each case."""
 _PATTERN: Final = ("re", "compile")
 _MAX_MAKERS: Final = 4096
+_MAX_REFUSALS: Final = 500
+"""Of one row: to look for a module that is not there takes half a millisecond."""
 
 _DUMPS: Final = ("model_dump", "dict", "_asdict", "get_secret_value", "__dataclass_fields__")
 _VALUES: Final = (
