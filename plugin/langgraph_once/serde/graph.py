@@ -93,14 +93,18 @@ def write_graph(value: Any, plans: Plans) -> bytes:
         UnwritableError: Some part cannot be written.
     """
     as_langgraph: set[type] = set()
+    first: UnwritableError | None = None
     while True:
         writer = _GraphWriter(plans, as_langgraph)
         try:
+            if type(value) in as_langgraph:
+                return writer.pack(value)
             writer.walk(value)
             return pack(Ext(Code.GRAPH, pack([*map(writer.packed, writer.order)])))
-        except UnwritableError:
+        except UnwritableError as error:
+            first = first or error
             if writer.failed is None or writer.failed in as_langgraph:
-                raise
+                raise first from None
             as_langgraph.add(writer.failed)  # and all begins anew
 
 

@@ -59,7 +59,9 @@ def name_of(target: Any) -> Any:
     if isinstance(target, _FUNCTIONS):
         name = f"{target.__module__}:{target.__qualname__}"
         if find(target.__module__, target.__qualname__) is not target:
-            raise UnwritableError(f"{name} does not lead back to it; define it at the top of a module")
+            raise UnwritableError(
+                f"{name} does not lead back to it; define it at the top of a module"
+            )
         return name
     origin, args = _taken_apart(target)
     if origin is _LITERAL:
@@ -82,7 +84,9 @@ def _taken_apart(target: Any) -> tuple[Any, tuple[Any, ...]]:
         return _LITERAL, target.__args__
     if type(target) in (types.GenericAlias, _typing_alias):
         return target.__origin__, target.__args__
-    generic = declared(target, "__pydantic_generic_metadata__") if isinstance(target, type) else None
+    generic = (
+        declared(target, "__pydantic_generic_metadata__") if isinstance(target, type) else None
+    )
     own = vars(target).get("__pydantic_generic_metadata__") if generic else None
     return (own["origin"], own["args"]) if own and own.get("origin") else (None, ())
 
@@ -123,6 +127,8 @@ def found(name: Any, find_class: Callable[[str], Any]) -> Any:
 
 def _made(name: list[Any], find_class: Callable[[str], Any]) -> Any:
     of, *rest = name
+    if type(of) is not str:
+        raise UnavailableError("parameters of what has some")
     if of == _LITERAL:
         return typing.Literal[tuple(_of_literal(each, find_class) for each in rest[1:])]
     args = tuple(found(each, find_class) for each in rest)
@@ -130,7 +136,7 @@ def _made(name: list[Any], find_class: Callable[[str], Any]) -> Any:
         return functools.reduce(operator.or_, args)
     if of == _OLD_UNION:
         return typing.Union[args]  # noqa: UP007  # another object than that of `|`
-    origin = found(of, find_class)
+    origin = None if of in _FORMS else found(of, find_class)
     if not isinstance(origin, type):
         raise UnavailableError("parameters of what is no class")
     if BaseModel in origin.__mro__:  # not by a method that the class may have overridden

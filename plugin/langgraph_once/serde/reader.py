@@ -17,7 +17,7 @@ from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, Type
 from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, head_parts, split
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import MAX_PATTERN_UNITS, check_levels, copies_of, pattern_units
-from langgraph_once.serde.opaque import named, stand_in
+from langgraph_once.serde.opaque import shown_name, stand_in
 from langgraph_once.serde.plans.base import parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnavailableError
@@ -145,7 +145,7 @@ class Reader:
         if not self._keeps:
             if isinstance(error, SerdeError):
                 raise error
-            name = named(head_parts(head).name)
+            name = shown_name(head_parts(head).name)
             raise PayloadError(f"{name} could not be rebuilt: {error}", tag=self.tag) from error
         return stand_in(head, data, self.plans.shown(head, data))
 
@@ -155,7 +155,7 @@ class Reader:
         return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
 
     def _new_maker(self, head: bytes) -> Maker:
-        """Return what makes the objects of a head that is not known; a refusal is asked for once."""
+        """Return what makes the objects of a head that is not known. It is refused once."""
         make = self._refusals.get(head)
         if make is not None:
             return make
@@ -262,11 +262,11 @@ _READERS: Final[dict[int, Callable[[Reader, bytes], Any]]] = {
         Code.MAP: lambda self, content: self._hashed(content, "dict"),
         Code.INT: lambda _, content: int.from_bytes(content, "big", signed=True),
         Code.TEXT: lambda _, content: content.decode("utf-8", "surrogatepass"),
-        Code.VALUE: Reader._value,
-        Code.MANY: Reader._many,
-        Code.SHARED: Reader._begun,
-        Code.AGAIN: Reader._again,
+        Code.VALUE: Reader._value,  # noqa: SLF001  # of this file
+        Code.MANY: Reader._many,  # noqa: SLF001  # of this file
+        Code.SHARED: Reader._begun,  # noqa: SLF001  # of this file
+        Code.AGAIN: Reader._again,  # noqa: SLF001  # of this file
         Code.GRAPH: read_graph,
-        Code.NODE: Reader._node,
+        Code.NODE: Reader._node,  # noqa: SLF001  # of this file
     }.items()
 }

@@ -13,25 +13,20 @@ from dataclasses import dataclass, replace
 from importlib.machinery import PathFinder
 from typing import Any, Final, Literal, Self, get_args
 
-from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
-from pydantic import TypeAdapter, ValidationError
-
-from langgraph_once.config import SerdeConfig, TypeName
+from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError, TypeNotAllowedError
 from langgraph_once.serde.plans.registry import Plans
 from langgraph_once.serde.refused import UnavailableError
-from langgraph_once.serde.trusted.lookup import find, is_data, is_module_name, nested_class
+from langgraph_once.serde.stock import check_class
+from langgraph_once.serde.trusted.lookup import find, is_module_name, names_of, nested_class
 from langgraph_once.serde.trusted.policy import Trust, is_marked
 from langgraph_once.serde.types_in_rows import Mention
 
-__all__ = ["RANKS", "TypeStatus", "TypeStatusChecker", "Word", "is_yours", "proposed"]
+__all__ = ["RANKS", "TypeStatus", "TypeStatusChecker", "Word"]
 
 Word = Literal["always", "schema", "storable", "listed", "known", "line", "lost"]
 RANKS: Final[dict[Word, int]] = {word: rank for rank, word in enumerate(get_args(Word))}
 """Whether a stored type can be rebuilt, the most certain first."""
-
-_NOT_YOURS: Final = frozenset({"builtins", "langgraph_once"})
-_TYPE_NAME: Final = TypeAdapter(TypeName)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +51,7 @@ class TypeStatus:
 class _Trust(Trust):
     """Tells nobody what it refuses: nothing is read."""
 
-    def _warn(self, name: str, text: str, *arguments: str) -> None:
+    def warn(self, name: str, text: str, *arguments: object) -> None:
         pass
 
     def _tell(self, kind: str, name: str) -> None:
@@ -124,7 +119,7 @@ class TypeStatusChecker:
             return False
         if name.partition(":")[0] not in sys.modules:
             return True  # `_is_there` has found it
-        listed = type(self)(config, self._schema_types)._of(mention)
+        listed = type(self)(config, self._schema_types)._of(mention)  # noqa: SLF001  # of this class
         return listed.word != "lost" and listed.to_list != name
 
     def _of(self, mention: Mention) -> TypeStatus:
@@ -154,7 +149,9 @@ class TypeStatusChecker:
         elif module.partition(".")[0] in sys.modules:
             reason = f"rebuilding it runs code: {error.hook}"
         else:
-            reason = "its package is not imported when a server starts, nor does the project import it"
+            reason = (
+                "its package is not imported when a server starts, nor does the project import it"
+            )
         return TypeStatus("line", name, reason, error.type_name)
 
 
@@ -168,9 +165,10 @@ def _found(plans: Plans, mention: Mention) -> str:
     if mention.head:
         plans.maker(mention.head)
         return ""
-    target = plans.trust.find(mention.name)
-    plans.trust.check(target, calls=not (isinstance(target, type) and is_data(target)))
-    return f"{target.__module__}:{target.__qualname__}"
+    module, _, path = mention.name.partition(":")
+    check_class(plans, int(mention.form), module, path)
+    module, path = names_of(plans.trust.find(mention.name))
+    return f"{module}:{path}"
 
 
 def _is_storable(name: str) -> bool:
@@ -187,7 +185,9 @@ def _loss(mention: Mention, error: Exception | None) -> str:
         return _LOCAL
     found = mention.head and isinstance(error, UnavailableError)
     reason = str(error) if found and "not found" not in str(error) else _GONE
-    return reason if mention.head else f"made in a function, which these rows do not tell, or {reason}"
+    return (
+        reason if mention.head else f"made in a function, which these rows do not tell, or {reason}"
+    )
 
 
 def _is_there(module: str) -> bool:
@@ -206,20 +206,3 @@ def _is_there(module: str) -> bool:
     except (ImportError, ValueError):
         return False
     return spec is not None
-
-
-def proposed(met: Iterable[str], allowed_types: Iterable[str] = ()) -> list[str]:
-    """Return what the setting should hold: all that it holds, then what was met and is yours."""
-    known = dict.fromkeys(allowed_types)
-    return [*known, *(name for name in dict.fromkeys(met) if name not in known and is_yours(name))]
-
-
-def is_yours(name: str) -> bool:
-    """Whether the setting takes it, and it is neither ours nor LangGraph's to allow."""
-    try:
-        _TYPE_NAME.validate_python(name)
-    except ValidationError:
-        return False
-    module, _, path = name.partition(":")
-    is_safe = (module, path.rpartition(".")[2]) in SAFE_MSGPACK_TYPES
-    return not is_safe and module.partition(".")[0] not in _NOT_YOURS

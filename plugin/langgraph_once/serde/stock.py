@@ -68,7 +68,14 @@ from langgraph_once.serde.trusted.policy import Standing
 if TYPE_CHECKING:
     from langgraph_once.serde.plans.registry import Plans
 
-__all__ = ["StockForm", "read_json", "read_stock", "rebuild_message", "stock_form"]
+__all__ = [
+    "StockForm",
+    "check_class",
+    "read_json",
+    "read_stock",
+    "rebuild_message",
+    "stock_form",
+]
 
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
 """The codes of LangGraph's extensions."""
@@ -178,7 +185,7 @@ class _Reader:
         key = code, check(module, str), check(name, str)
         make = self.plans.stock_makers.get(key) or self._own.get(key)
         if make is None:
-            make = self._maker(key)
+            make = self.maker(key)
         if code == METHOD and parts[3:] != ["fromisoformat"]:
             self._tell_of_method(module, name, parts[3:])
         made = make(argument)
@@ -186,7 +193,7 @@ class _Reader:
             raise UnavailableError("a number of too many digits")
         return made
 
-    def _maker(self, key: tuple[int, str, str]) -> Maker:
+    def maker(self, key: tuple[int, str, str]) -> Maker:
         """Return what makes objects of such an extension."""
         if key in self._refusals:
             raise self._refusals[key]
@@ -266,6 +273,16 @@ def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
     """
     with held_networks() as hold:
         return _Reader(plans, tag, keeps=keeps, hold=hold).read(data)
+
+
+def check_class(plans: Plans, code: int, module: str, name: str) -> None:
+    """Ask what reading asks about the class that an extension names.
+
+    Raises:
+        SerdeError: It may not be loaded.
+        ValueError: There is nothing to load.
+    """
+    _Reader(plans, "msgpack", keeps=False, hold=lambda made: made).maker((code, module, name))
 
 
 # What makes objects ---------------------------------------------------------------------

@@ -7,12 +7,13 @@ opened one after the other, never one inside of the other.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import EXT_DELTA_SNAPSHOT, EXT_METHOD_SINGLE_ARG
-from ormsgpack import OPT_NON_STR_KEYS, packb, unpackb
+from ormsgpack import OPT_NON_STR_KEYS, OPT_PASSTHROUGH_DATACLASS, packb, unpackb
 
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde.format import Code, head_parts, split
@@ -29,6 +30,7 @@ _OF_A_CHECKPOINT: Final = "channel_values"
 _CALLS: Final = frozenset({*range(6)} - {EXT_METHOD_SINGLE_ARG})
 _CONTAINERS: Final = frozenset({Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.SHARED})
 _ROW: Final = -1
+_OPTIONS: Final = OPT_NON_STR_KEYS | OPT_PASSTHROUGH_DATACLASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +131,8 @@ def _opened(part: _Part, inner: list[_Part]) -> Iterator[Any]:
     code, content = part.code, part.content
     if code == _ROW:
         yield unpacked(content)
-    elif part.codec == "msgpack" and code in _CALLS:
-        module, name, *_ = unpacked(content)
-        yield Mention(_check(f"{module}:{name}"), "msgpack", code)
     elif part.codec == "msgpack":
-        yield unpacked(content) if code == EXT_DELTA_SNAPSHOT else None
+        yield from _opened_stock(code, content, unpacked)
     elif code == Code.OBJECT:
         head, rest = split(content)
         yield (mention := Mention.of_head(head))
@@ -148,13 +147,25 @@ def _opened(part: _Part, inner: list[_Part]) -> Iterator[Any]:
         yield unpacked(content[1:] if code == Code.VALUE else content)
 
 
+def _opened_stock(code: int, content: bytes, unpacked: Callable[[bytes], Any]) -> Iterator[Any]:
+    if code in _CALLS:
+        module, name, *_ = unpacked(content)
+        yield Mention(_check(f"{module}:{name}"), "msgpack", code)
+    elif code == EXT_DELTA_SNAPSHOT:
+        yield unpacked(content)
+
+
 def _channels(value: Any) -> dict[_Part, str]:
     """Return in which channel of a checkpoint each of its extensions stands."""
     values = value.get(_OF_A_CHECKPOINT) if isinstance(value, dict) else None
     found: dict[_Part, str] = {}
+
+    def note(name: str, part: _Part) -> None:
+        found.setdefault(part, name)
+
     for name, channel in values.items() if isinstance(values, dict) else ():
         try:  # ormsgpack walks, and asks about each extension that it meets
-            packb(channel, lambda part, at=name: found.setdefault(part, at), OPT_NON_STR_KEYS)
+            packb(channel, partial(note, name), _OPTIONS)
         except TypeError:  # lists are nested too deep for that
             continue
     return found

@@ -200,10 +200,10 @@ def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
         store_once: Whether long values are cut.
 
     Raises:
-        ConfigError: It writes another codec than `once1`.
+        ConfigError: It writes another codec than `once2`.
     """
-    if serde.config.codec != "once1":
-        raise ConfigError("ONCE_SERDE__CODEC", "must be 'once1' to rewrite rows in it")
+    if serde.config.codec != "once2":
+        raise ConfigError("ONCE_SERDE__CODEC", "must be 'once2' to rewrite rows in it")
     target = Values(serde, store_once=store_once)
     return Way(Values(reading(serde)), target, upstream=as_upstream(serde))
 
@@ -217,7 +217,7 @@ def rotating(serde: OnceSerializer, *, store_once: bool = True) -> Way:
         serde: Also reads what is stored.
         store_once: Whether long values are cut.
     """
-    serde = _with(serde, on_unavailable="opaque", on_unknown="opaque")
+    serde = _with(serde, on_unavailable="opaque")
     return Way(Values(reading(serde)), Values(serde, store_once=store_once), is_rotating=True)
 
 

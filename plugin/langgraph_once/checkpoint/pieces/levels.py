@@ -49,8 +49,6 @@ class Cut(NamedTuple):
     """How many bytes come before the first piece. Pieces count from here."""
     levels: tuple[Level, ...]
     """Pieces come first. Groups do not hold what comes after the last digest that ends one."""
-    spare_bytes: int = -1
-    """So many may be others in what is cut like it before someone must look how much it holds."""
 
     @property
     def body(self) -> memoryview:
@@ -105,7 +103,6 @@ def cut(
         before = Cut(b"", 0, ())
     found = Cut(data, start, before.levels)
     same = _same(before, found)
-    found = found._replace(spare_bytes=before.spare_bytes - (len(data) - same.head - same.tail))
     if same.head == len(before.body) == len(found.body):
         return found, {}
     fresh: dict[bytes, Piece] = {}

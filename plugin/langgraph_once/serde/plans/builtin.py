@@ -486,8 +486,7 @@ def _taken(obj: Any) -> tuple[int, Any]:
     return (_BESIDE, [content, state]) if state else (_NOWHERE, content)
 
 
-@functools.lru_cache(4096)
-def _is_whole(cls: type, base: type) -> bool:
+def _find_whole(cls: type, base: type) -> bool:
     """Whether content and attributes are all that an instance is.
 
     Classes with a way of their own to be pickled are not trusted in that, unless they are values:
@@ -495,6 +494,9 @@ def _is_whole(cls: type, base: type) -> bool:
     """
     own = tuple(p for p in cls.__mro__ if p not in base.__mro__ and p.__module__ != "collections")
     return is_subclass(cls, base) and (base in _VALUES or not has_hook(own))
+
+
+_is_whole: Final[Callable[[type, type], bool]] = functools.lru_cache(4096)(_find_whole)
 
 
 def _content(data: Any, extra: list[Any], base: Any) -> tuple[Any, Any, int]:
@@ -526,7 +528,7 @@ class PartialForm(Form):
         def make(data: Any) -> Any:
             function, _, keywords, state = parts(data, object, tuple, dict, dict)
             if not issubclass(type(function), _CALLED):
-                raise ValueError("expected a function")
+                raise UnavailableError("its function cannot be found here")
             if not {*map(type, (*keywords, *state))} <= {str}:
                 raise ValueError("an argument or attribute whose name is not text")
             made: Any = functools.partial(make)

@@ -33,7 +33,7 @@ from langgraph_once.serde.trusted.lookup import (
 )
 from langgraph_once.serde.trusted.project import imported_packages
 
-__all__ = ["TABLE", "May", "Standing", "Trust", "storable"]
+__all__ = ["TABLE", "May", "Standing", "Trust", "is_marked", "storable"]
 
 Enforcement = Literal["safe", "strict", "warn", "open"]
 C = TypeVar("C", bound=type)
@@ -95,6 +95,10 @@ _DATA_MODULES: Final = tuple(
 """Modules whose classes of data are listed."""
 _VALUES: Final = (uuid4, time.time, time.monotonic, time.time_ns)
 """Functions that may be a value, as the factory of a `defaultdict`: they take no arguments."""
+_MOVED: Final = {
+    f"langgraph.constants:{name}": f"langgraph.types:{name}" for name in ("Send", "Interrupt")
+}
+"""Classes of langgraph 0.2.16 that have another name today."""
 _MARK: Final = "__once_storable__"
 _MAX_WARNED: Final = 1000
 """Bounds the memory of a process that reads bytes made to name ever new types."""
@@ -125,7 +129,8 @@ class Trust:
         self.configured = tuple(listed)
         self._most = TABLE[enforcement]
         self.listed = frozenset(self.configured)
-        self._aliases = {old: _followed(old, aliases or {}) for old in aliases or {}}
+        moved = {**_MOVED, **(aliases or {})}
+        self._aliases = {old: _followed(old, moved) for old in moved}
         self._imports = imported_packages(source)
         self._is_sealed = sealed
         # All trusts that are made of this one share these.
@@ -184,7 +189,7 @@ class Trust:
         module, _, path = name.partition(":")
         is_listed = self._is_listed(module, path) or module.split(".")[0] in _LIBRARIES
         target = find(module, path) or nested_class(module, path)
-        if not (is_listed or _is_marked(target)):
+        if not (is_listed or is_marked(target)):
             known = self._is_known(module)
             if self._most[Standing.KNOWN if known else Standing.UNKNOWN] is May.NOTHING:
                 raise self._refusal(name, "" if known else "of a package that is not imported")
@@ -270,7 +275,7 @@ class Trust:
         """Return how far a class or function is trusted that was found."""
         module, path = names_of(target)
         is_listed = self._is_listed(module, path, of_data=target)
-        return Standing.LISTED if is_listed or _is_marked(target) else Standing.KNOWN
+        return Standing.LISTED if is_listed or is_marked(target) else Standing.KNOWN
 
     def _is_listed(self, module: str, path: str, of_data: Any = None) -> bool:
         """Whether a name is listed; that of a class of data may be so by its module."""
@@ -371,7 +376,7 @@ def storable(cls: C) -> C:
     return cls
 
 
-def _is_marked(target: Any) -> bool:
+def is_marked(target: Any) -> bool:
     return issubclass(type(target), type) and names_in(target).get(_MARK) is True
 
 

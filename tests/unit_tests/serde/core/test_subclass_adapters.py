@@ -102,7 +102,7 @@ def writer_of(value: Any, *adapters: Any) -> str:
 
 
 def _has(data: bytes, name: str) -> bool:
-    return bytes([0xA0 + len(name)]) + name.encode() in data
+    return f"own:{name}".encode() in data
 
 
 def test_the_very_class_comes_back_from_dotted_paths_in_the_settings() -> None:
@@ -147,7 +147,7 @@ def test_your_base_comes_before_what_is_built_in_and_its_exact_types_before_your
     once = serde(own, allowed=(f"{HERE}:Third", "fractions:Fraction", "datetime:date"))
     value = [Third(1, 3), Fraction(1, 2), date(2026, 11, 22), NOON]
     row = once.dumps_typed(value)
-    assert (_has(row[1], "fraction"), _has(row[1], "datetime")) == (False, True)
+    assert row[1].count(b"own:shape") == len(value)
     back = once.loads_typed(row)
     assert (back, [*map(type, back)]) == (value, [*map(type, value)])
 
@@ -183,7 +183,6 @@ def test_one_adapter_may_declare_both_bases() -> None:
         ((SHAPES, replace(ROUNDS, name="shape")), r"'shape'.*'shape'.*the name 'shape'"),
         ((BALL, replace(SHAPES, name="ball")), "the name 'ball'"),
         ((SHAPES, replace(BALL, name="shape")), "the name 'shape'"),
-        ((replace(SHAPES, name="fraction"),), "the name 'fraction'"),
         ((SHAPES, replace(ROUNDS, bases=(Label, Shape))), f"the base {HERE}:Shape"),
         ((replace(SHAPES, bases=(object,)),), "claims object"),
     ],
@@ -198,7 +197,7 @@ def test_a_decoder_that_makes_another_class_is_refused() -> None:
     assert once.loads_typed(once.dumps_typed(Shape(1))) == Shape(1)
     with pytest.raises(PayloadError, match="its `decode` made a Shape") as caught:
         once.loads_typed(once.dumps_typed([Ball(1)]))
-    assert caught.value.path == "[0]"
+    assert caught.value.path is None
 
 
 def test_only_what_the_allowlist_names_is_written_and_read() -> None:
@@ -212,21 +211,25 @@ def test_only_what_the_allowlist_names_is_written_and_read() -> None:
 def test_bytes_cannot_have_it_make_a_class_that_is_not_of_its_bases() -> None:
     tag, data = serde(SHAPES).dumps_typed(Shape(1, 7))
     forged = data.replace(b":Shape", b":Label")
-    with pytest.raises(PayloadError, match="Label is not a class of the family 'shape'"):
+    with pytest.raises(
+        PayloadError, match="Label could not be rebuilt: it is another kind of class"
+    ):
         serde(SHAPES).loads_typed((tag, forged))
 
 
 def test_data_that_it_refuses_is_an_error_without_its_words() -> None:
     writer = replace(SHAPES, encode=lambda shape: ("big", []))
     row = serde(writer).dumps_typed(Ball(1))
-    with pytest.raises(PayloadError, match=r"Ball \(family 'shape'\) .*ValueError") as caught:
+    with pytest.raises(
+        PayloadError, match="Ball could not be rebuilt: its adapter raised ValueError"
+    ) as caught:
         serde(SHAPES).loads_typed(row)
     assert "secret" not in str(caught.value)
 
 
 def test_without_the_adapter_a_row_is_refused_or_opaque() -> None:
     row = serde(SHAPES).dumps_typed([Ball(1)])
-    with pytest.raises(PayloadError, match="no family 'shape' is registered"):
+    with pytest.raises(PayloadError, match="no form 'own:shape'"):
         serde().loads_typed(row)
     (kept,) = serde(on_unavailable="opaque").loads_typed(row)
     assert isinstance(kept, Opaque)
@@ -247,5 +250,5 @@ def test_the_classes_of_a_subclass_adapter_have_versions_and_upgrades(
 def test_an_adapted_object_that_contains_itself_is_refused() -> None:
     ball = Ball(1)
     ball.parts = (ball,)
-    with pytest.raises(EncodeError, match="it contains itself"):
+    with pytest.raises(EncodeError, match="contains itself"):
         serde(SHAPES).dumps_typed(ball)

@@ -40,6 +40,7 @@ Part = tuple[str, Any]
 _LEAVES = (int, str, bytes, type(None), type(...), type(NotImplemented))
 _IDENTICAL = (type, FunctionType, BuiltinFunctionType, enum.Enum)
 _ADDRESSES = (IPv4Address, IPv6Address, IPv4Network, IPv6Network)
+_FIXED = (str, bytes, bytearray, int, float, complex, tuple, frozenset)
 _ALIKE = (pydantic.SecretStr, pydantic.SecretBytes, PurePath, *_ADDRESSES)
 """Has attributes, but nobody changes them, so that it may be one object or two."""
 
@@ -108,8 +109,8 @@ class _Comparison:
 
 
 def _is_mutable(value: Any) -> bool:
-    """Whether it matters if `value` is one object or two: not for a plain list or dictionary."""
-    if type(value) in (list, dict, bytearray):
+    """Whether it is kept that `value` is one object: not of a plain list, dictionary or text."""
+    if type(value) in (list, dict) or isinstance(value, _FIXED):
         return False
     if isinstance(value, (list, dict, set, np.ndarray)):
         return True

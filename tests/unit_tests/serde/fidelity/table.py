@@ -48,7 +48,7 @@ REFUSED: Final = {row.id for row in ROWS if row.group == "Refused"}
 
 def once1(**settings: Any) -> OnceSerializer:
     """Return our serializer with codec `once1`, which may load the classes of the table."""
-    serde = OnceSerializer(SerdeConfig(codec="once1", compression="none", **settings))
+    serde = OnceSerializer(SerdeConfig(codec="once2", compression="none", **settings))
     own = [*_own(kinds), *_own(model_kinds), *_own(object_kinds), ("re", "escape")]
     return serde.with_msgpack_allowlist(own)
 
