@@ -37,7 +37,7 @@ def report() -> Iterator[str]:
     yield from (
         "## Serializer",
         "",
-        "Threads are lists of messages, as channels hold them: about 1 KB each, all of it different",
+        "Threads are lists of messages, as channels hold them: about 1 KB each, all different",
         "prose, with tool calls, results and usage. No value is written twice: each is made anew.",
         "Ratio: upstream's time over ours, as the median of pairs, and of the least times that",
         "were met once all was warm, on which others that run meanwhile have the least influence.",
