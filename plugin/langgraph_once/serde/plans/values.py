@@ -67,8 +67,10 @@ def _take_datetime(value: datetime) -> Any:
 def _make_datetime(data: Any) -> datetime:
     if type(data) is str:
         return datetime.fromisoformat(data)
-    *whole, fold, zone, offset = parts(data, *[int] * 8, object, object)
-    return datetime(*whole, tzinfo=_zone(zone, offset), fold=fold)
+    year, month, day, *clock, fold, zone, offset = parts(data, *[int] * 8, object, object)
+    hour, minute, second, micro = clock
+    tz = _zone(zone, offset)
+    return datetime(year, month, day, hour, minute, second, micro, tz, fold=fold)
 
 
 def _take_time(value: time) -> Any:
@@ -82,8 +84,8 @@ def _take_time(value: time) -> Any:
 def _make_time(data: Any) -> time:
     if type(data) is str:
         return time.fromisoformat(data)
-    *clock, fold, zone = parts(data, *[int] * 5, object)
-    return time(*clock, tzinfo=_zone(zone, None), fold=fold)
+    hour, minute, second, micro, fold, zone = parts(data, *[int] * 5, object)
+    return time(hour, minute, second, micro, _zone(zone, None), fold=fold)
 
 
 def _says_more(zone: tzinfo | None, fold: int) -> bool:
