@@ -19,7 +19,7 @@ from tests.unit_tests.serde.fidelity import (
     rows_python,
 )
 
-__all__ = ["REFUSED", "ROWS", "Row", "once1"]
+__all__ = ["REFUSED", "ROWS", "Row", "once2"]
 
 
 class Row(NamedTuple):
@@ -46,8 +46,8 @@ REFUSED: Final = {row.id for row in ROWS if row.group == "Refused"}
 """Rows that cannot be written exactly: writing raises."""
 
 
-def once1(**settings: Any) -> OnceSerializer:
-    """Return our serializer with codec `once1`, which may load the classes of the table."""
+def once2(**settings: Any) -> OnceSerializer:
+    """Return our serializer with codec `once2`, which may load the classes of the table."""
     serde = OnceSerializer(SerdeConfig(codec="once2", compression="none", **settings))
     own = [*_own(kinds), *_own(model_kinds), *_own(object_kinds), ("re", "escape")]
     return serde.with_msgpack_allowlist(own)

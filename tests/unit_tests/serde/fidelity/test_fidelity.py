@@ -8,9 +8,9 @@ import pytest
 
 from langgraph_once.errors import EncodeError
 from tests.unit_tests.serde.fidelity.sameness import difference
-from tests.unit_tests.serde.fidelity.table import REFUSED, ROWS, Row, once1
+from tests.unit_tests.serde.fidelity.table import REFUSED, ROWS, Row, once2
 
-SERDE = once1()
+SERDE = once2()
 KEPT = [row for row in ROWS if row.id not in REFUSED]
 
 

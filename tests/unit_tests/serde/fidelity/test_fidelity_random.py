@@ -17,9 +17,9 @@ from tests.examples import examples
 from tests.unit_tests.serde.fidelity import kinds as k
 from tests.unit_tests.serde.fidelity import model_kinds as m
 from tests.unit_tests.serde.fidelity.sameness import difference
-from tests.unit_tests.serde.fidelity.table import once1
+from tests.unit_tests.serde.fidelity.table import once2
 
-SERDE = once1()
+SERDE = once2()
 NAMES = st.text("abc", min_size=1, max_size=3)
 TEXTS = st.text(max_size=8)
 
