@@ -183,11 +183,11 @@ class _Reader:
             return _DeltaSnapshot(parts)
         module, name, argument = check(parts, list)[:3]
         key = code, check(module, str), check(name, str)
+        if code == METHOD and parts[3:] != ["fromisoformat"]:
+            _tell_of_method(module, name, parts[3:])
         make = self.plans.stock_makers.get(key) or self._own.get(key)
         if make is None:
             make = self.maker(key)
-        if code == METHOD and parts[3:] != ["fromisoformat"]:
-            self._tell_of_method(module, name, parts[3:])
         made = make(argument)
         if self._level and isinstance(made, Decimal) and abs(made.adjusted()) > _MAX_EXPONENT:
             raise UnavailableError("a number of too many digits")
@@ -231,11 +231,6 @@ class _Reader:
             raise UnavailableError("a call that LangGraph never writes")
         return cls
 
-    def _tell_of_method(self, module: str, name: str, method: Any) -> NoReturn:
-        kind, called = "msgpack_method_blocked", str(method)[:100]
-        emit_serde_event({"kind": kind, "module": module, "name": name, "method": called})
-        raise UnavailableError("a call of a method")
-
     def _pattern(self, argument: Any) -> Any:
         self._pattern_units += pattern_units(*argument)
         if self._pattern_units > MAX_PATTERN_UNITS:
@@ -256,6 +251,12 @@ class _Reader:
             text = "Could not rebuild %s as LangGraph wrote it (%s); its content stands for it"
             self.plans.trust.warn(name, text, name, type(error).__name__)
         return stand_in(head_bytes("stock", name, 0, code), content, parts[2] if is_call else None)
+
+
+def _tell_of_method(module: str, name: str, method: Any) -> NoReturn:
+    kind, called = "msgpack_method_blocked", str(method)[:100]
+    emit_serde_event({"kind": kind, "module": module, "name": name, "method": called})
+    raise UnavailableError("a call of a method")
 
 
 _NAMES: Final = {ARRAY: "numpy:ndarray"}
