@@ -18,6 +18,7 @@ from langgraph_once.errors import SerdeError, TypeNotAllowedError
 from langgraph_once.serde.plans.registry import Plans
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.stock import check_class
+from langgraph_once.serde.trusted.audit import is_yours
 from langgraph_once.serde.trusted.lookup import find, is_module_name, names_of, nested_class
 from langgraph_once.serde.trusted.policy import Trust, is_marked
 from langgraph_once.serde.types_in_rows import Mention
@@ -113,10 +114,9 @@ class TypeStatusChecker:
 
         Nothing is imported or built: rows chose the name, and nobody has trusted them yet.
         """
-        try:
-            config = replace(self._config, allowed_types=(*self._config.allowed_types, name))
-        except ValueError:
+        if not is_yours(name):
             return False
+        config = replace(self._config, allowed_types=(*self._config.allowed_types, name))
         if name.partition(":")[0] not in sys.modules:
             return True  # `_is_there` has found it
         listed = type(self)(config, self._schema_types)._of(mention)  # noqa: SLF001  # of this class

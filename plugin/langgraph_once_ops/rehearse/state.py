@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from langgraph_once.serde.opaque import STAND_INS, source_of
 from langgraph_once.serde.rebuildable import TypeStatusChecker
-from langgraph_once.serde.trusted.lookup import find
+from langgraph_once.serde.trusted.lookup import find, names_of
 from langgraph_once.serde.types_in_rows import Mention
 from langgraph_once_ops.due import is_internal, is_node_channel, is_note, join_starts
 from langgraph_once_ops.rehearse.heads import Head
@@ -193,7 +193,7 @@ def _mention(stand_in: Any) -> Mention | None:
 
 def _is_there(name: str) -> bool:
     module, _, path = name.partition(":")
-    return find(module, path) is not None
+    return names_of(find(module, path)) == (module, path)
 
 
 def _adapters(hints: list[Any]) -> list[TypeAdapter[Any]]:

@@ -34,11 +34,12 @@ def channels_in(data: bytes) -> dict[str, int]:
     """
     check_keys(data)
     checkpoint = unpackb(data, ext_hook=Ext, option=OPT_NON_STR_KEYS)
-    if not isinstance(checkpoint, dict) or not isinstance(checkpoint.get(_VALUES, {}), dict):
+    values = checkpoint.get(_VALUES, {}) if isinstance(checkpoint, dict) else None
+    if not isinstance(values, dict) or {*map(type, checkpoint)} - {str}:
         raise ValueError("no checkpoint")
     try:
-        found = {name: _size(value) for name, value in checkpoint.get(_VALUES, {}).items()}
-        return {HEAD: len(data) - sum(found.values()), **found}
+        found = {name: _size(value) for name, value in values.items()}
+        return {HEAD: len(data) - _size(values), **found}
     except TypeError as error:  # lists are nested too deep
         raise ValueError("it is nested too deep") from error
 

@@ -33,8 +33,10 @@ from langgraph_once.checkpoint.stored import CellBatch, CheckpointRef, bound
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.redaction import printable
-from langgraph_once.serde import OnceSerializer, Opaque
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.tag import PLAIN_TAGS
+from langgraph_once.serde.opaque import STAND_INS, source_of
+from langgraph_once.serde.types_in_rows import Mention
 
 __all__ = [
     "Migration",
@@ -132,21 +134,27 @@ def _check_loaded(value: Any) -> None:
     todo = [value]
     while todo:
         part = todo.pop()
+        if type(part) in STAND_INS:
+            _check_bytes(part)
+            continue
         if id(part) in seen or isinstance(part, str | bytes | int | float | type | None):
             continue
         seen[id(part)] = part
-        if type(part) is Opaque:
-            if part.kind != "upstream":
-                raise EncodeError(
-                    f"the class of {printable(part.type_name)} cannot be loaded here; run this "
-                    "where the graphs are, and `langgraph-once types` tells which"
-                )
-        elif isinstance(part, Mapping):
+        if isinstance(part, Mapping):
             todo += [*part.keys(), *part.values()]
         elif isinstance(part, list | tuple | set | frozenset | deque):
             todo += part
         todo += getattr(part, "__dict__", {}).values()
         todo += [getattr(part, name, None) for name in getattr(part, "__slots__", ())]
+
+
+def _check_bytes(stand_in: Any) -> None:
+    source = source_of(stand_in)
+    if source is None or Mention.of_head(source[0]).codec != "msgpack":
+        raise EncodeError(
+            f"the class of {printable(stand_in.type_name)} cannot be loaded here; run this where "
+            "the graphs are, and `langgraph-once types` tells which"
+        )
 
 
 @dataclass

@@ -47,7 +47,7 @@ class Form:
     name = ""
     """Stands in the bytes, for ever."""
     calls = False
-    """Whether making an instance calls the class or what it names: `safe` does so for listed ones."""
+    """Whether making an instance calls the class, or what it names: only listed ones may be."""
 
     def matches(self, cls: type) -> bool:
         """Whether instances of `cls` are of this form. Asked on writing and on reading."""

@@ -161,27 +161,17 @@ class NamedTupleForm(Form):
         return Plan(write, form=self)
 
     def maker(self, cls: Any, extra: list[Any]) -> Maker:
-        today = _fields(cls) or ()
-        defaults = declared(cls, "_field_defaults") or {}
-
-        def make(data: Any) -> Any:
-            items, state = self._parts(data, extra)
-            if [*items] != [*today]:
-                items = defaults | items
-                if items.keys() != {*today}:
-                    raise UnavailableError("its class has other fields today")
-            obj = tuple.__new__(cls, [items[name] for name in today])
-            if state:
-                fill(obj, state)
-            return obj
-
-        return make
+        return lambda data: _named(cls, *self._parts(data, extra))
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
         return self._parts(data, extra)[0]
 
     def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
-        return lambda data: tuple.__new__(cls, upgrade(tuple(self.shown(data, extra).values())))
+        def make(data: Any) -> Any:
+            items, state = self._parts(data, extra)
+            return _named(cls, upgrade(items), state)
+
+        return make
 
     def _parts(self, data: Any, extra: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         names, *has_state = extra
@@ -189,6 +179,18 @@ class NamedTupleForm(Form):
         if not {*map(type, check(names, list))} <= {str} or len(names) != len(items):
             raise ValueError("items that have no names")
         return dict(zip(names, items, strict=True)), state
+
+
+def _named(cls: Any, items: dict[str, Any], state: dict[str, Any]) -> Any:
+    """Return a named tuple of items by name, where its class may have learned some since."""
+    today = _fields(cls) or ()
+    items = (declared(cls, "_field_defaults") or {}) | items
+    if items.keys() != {*today}:
+        raise UnavailableError("its class has other fields today")
+    obj = tuple.__new__(cls, [items[name] for name in today])
+    if state:
+        fill(obj, state)
+    return obj
 
 
 def _fields(cls: type) -> tuple[str, ...] | None:

@@ -29,7 +29,7 @@ from langgraph_once.serde.plans.attributes import (
     set_up,
 )
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
-from langgraph_once.serde.refused import UnreadableError, UnwritableError
+from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trusted.lookup import declared, imported
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ class ModelForm(Form):
             rest = {name: given[name] for name in given if name not in own.fields}
             if rest and not own.has_extra:
                 told = f"it has no field {min(rest)!r:.80}, which its upgrade returned"
-                raise UnreadableError(told)
+                raise UnavailableError(told)
             now_set = {name for name in given if name not in before or name in was_set}
             now = {name: given[name] for name in own.fields if name in given}
             obj = self.blank(cls)

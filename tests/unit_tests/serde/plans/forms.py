@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -10,7 +11,17 @@ from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.serde.plans.registry import FORMS
 from tests.unit_tests.serde.fidelity.sameness import difference
 
-__all__ = ["assert_comes_back", "back", "make", "moved", "name_of", "shown", "stock_shown", "take"]
+__all__ = [
+    "assert_comes_back",
+    "back",
+    "each",
+    "make",
+    "moved",
+    "name_of",
+    "shown",
+    "stock_shown",
+    "take",
+]
 
 SERDE: Final = OnceSerializer(SerdeConfig(compression="none"))
 _STRICT_STOCK: Final = JsonPlusSerializer(allowed_msgpack_modules=None)
@@ -24,6 +35,12 @@ def back(value: Any) -> Any:
 def assert_comes_back(value: Any) -> None:
     """Check that a value comes back as it was, in a list so that it is no value of its own."""
     assert difference([value], back([value])) is None
+
+
+def each(cls: type, *data: Any, extra: Any = None) -> Iterator[Any]:
+    """Yield a case for each of the data: the class, them, and what the head adds, if given."""
+    for one in data:
+        yield (cls, one) if extra is None else (cls, one, extra)
 
 
 def take(value: Any) -> Any:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import pytest
-from dateutil import tz
+from dateutil import tz  # type: ignore[import-untyped]  # has no types
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.serde import Opaque, OpaqueDict, OpaqueInt, OpaqueStr
@@ -30,6 +30,7 @@ from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import (
     assert_comes_back,
     back,
+    each,
     make,
     moved,
     name_of,
@@ -181,8 +182,8 @@ def test_without_its_class_a_named_tuple_is_a_dictionary_as_with_langgraph() -> 
     for value in (Point(1, [2]), with_attributes(LongPoint(1, 2), note="n")):
         found = shown(value)
         assert (type(found), found) == (OpaqueDict, stock_shown(value))
-    made: Any = collections.namedtuple("MadeHere", "a b")(1, 2)  # type: ignore[misc]  # noqa: PYI024  # as above
-    assert back([made]) == [{"a": 1, "b": 2}]
+    made: Any = collections.namedtuple("made", "a b")  # noqa: PYI024  # as above
+    assert back([made(1, 2)]) == [{"a": 1, "b": 2}]
 
 
 def test_items_go_where_the_fields_are_today() -> None:
@@ -337,7 +338,7 @@ def test_a_dictionary_that_is_its_own_attributes_stays_so() -> None:
 
 class Moment(datetime):
     @property
-    def year(self) -> int:  # type: ignore[override]  # that is what is tested
+    def year(self) -> int:
         raise AssertionError
 
 
@@ -465,9 +466,9 @@ class PickledRows(list[Any]):
 def test_what_has_its_own_way_to_be_pickled_is_what_langgraph_leaves() -> None:
     value = with_attributes(Pickled("a"), page=threading.Lock())
     assert back([value, PickledRows([1])]) == ["a", [1]]
-    for each in (value, time_module.gmtime(0)):
+    for one in (value, time_module.gmtime(0)):
         with pytest.raises(UnwritableError):
-            take(each)
+            take(one)
 
 
 class NowRows(list[Any]):
@@ -480,20 +481,24 @@ def test_a_class_of_another_base_is_another_kind_of_class() -> None:
         make(NowRows, {"a": 1}, "dict", 0)
 
 
+EXTRAS: list[Any] = [(), ("list",), ("list", 0, 1), (["list"], 0), (0, 0)]
+NAMES: list[Any] = [(), (["x"],), ([1, 2],), (["x", "y"], True)]
+
+
 @pytest.mark.parametrize(
     ("cls", "data", "extra"),
     [
-        *((Rows, data, ("list", 0)) for data in ({}, "a", None, (1,))),
-        *((Rows, data, ("list", 1)) for data in ([], [[1]], [[1], []], [{}, {}])),
-        *((Rows, [], extra) for extra in ((), ("list",), ("list", 0, 1), (["list"], 0), (0, 0))),
-        *((Text, data, ("str", 0)) for data in (b"a", ["a"], 3)),
-        *((Log, data, ("deque", 0)) for data in ([], [[1, 2], 1], [[1], "a"], [[1], -1])),
-        *((Groups, data, ("defaultdict", 0)) for data in ({}, [{}, 3], [[], None])),
-        *((Moment, data, ("datetime", 0)) for data in (["a"], "2026", date(2026, 1, 1))),
-        *((Net, data, ("IPv4Network", 0)) for data in ("10.0.0.0/8", 3)),
-        *((Point, data, (["x", "y"],)) for data in ([], [1], [1, 2, 3], {"x": 1, "y": 2})),
-        *((Point, [1, 2], extra) for extra in ((), (["x"],), ([1, 2],), (["x", "y"], True))),
-        *((functools.partial, data, ()) for data in ([], [max, (), {}], [max, [], {}, {}])),
+        *each(Rows, {}, "a", None, (1,), extra=("list", 0)),
+        *each(Rows, [], [[1]], [[1], []], [{}, {}], extra=("list", 1)),
+        *((Rows, [], extra) for extra in EXTRAS),
+        *each(Text, b"a", ["a"], 3, extra=("str", 0)),
+        *each(Log, [], [[1, 2], 1], [[1], "a"], [[1], -1], extra=("deque", 0)),
+        *each(Groups, {}, [{}, 3], [[], None], extra=("defaultdict", 0)),
+        *each(Moment, ["a"], "2026", date(2026, 1, 1), extra=("datetime", 0)),
+        *each(Net, "10.0.0.0/8", 3, extra=("IPv4Network", 0)),
+        *each(Point, [], [1], [1, 2, 3], {"x": 1, "y": 2}, extra=(["x", "y"],)),
+        *((Point, [1, 2], extra) for extra in NAMES),
+        *each(functools.partial, [], [max, (), {}], [max, [], {}, {}], extra=()),
         (functools.partial, [max, (), {1: 2}, {}], ()),
     ],
     ids=label,

@@ -18,6 +18,7 @@ from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import (
     assert_comes_back,
     back,
+    each,
     make,
     moved,
     name_of,
@@ -38,6 +39,7 @@ class AppError(Exception):
 
 class SlottedError(AppError):
     __slots__ = ("size",)
+    size: int
 
 
 @dataclass
@@ -69,9 +71,10 @@ def raised(error: BaseException, cause: BaseException | None = None) -> BaseExce
         except KeyError:
             raise error from cause
     except BaseException as caught:
-        assert caught.__context__ is not None
-        caught.__context__.__traceback__ = None
-        return caught.with_traceback(None)
+        for one in (caught, caught.__context__):
+            if one is not None:
+                one.__traceback__ = None
+        return caught
 
 
 def noted(error: BaseException, *notes: str) -> BaseException:
@@ -135,10 +138,10 @@ def test_exceptions_that_lead_back_to_themselves_come_back_so(attribute: str) ->
 
 
 def test_a_traceback_is_left_out() -> None:
-    try:
-        raise ValueError("no")
-    except ValueError as error:
-        assert back([error])[0].__traceback__ is None
+    with pytest.raises(ValueError) as caught:
+        make(ValueError, [])
+    assert caught.value.__traceback__ is not None
+    assert back([caught.value])[0].__traceback__ is None
 
 
 def test_without_its_class_it_is_the_text_that_langgraph_writes() -> None:
@@ -207,19 +210,21 @@ def test_an_exception_moves_with_its_class() -> None:
 
 
 NO_LINKS = [None, None, False]
+BAD_LINKS: list[Any] = [[], [1, None, False], [None, None, 0]]
+NO_EXCEPTIONS: list[Any] = [[], [1], ["a"]]
 
 
 @pytest.mark.parametrize(
     ("cls", "data"),
     [
-        *((ValueError, data) for data in ([], {}, [[], {}, {}], [(), {}, {}, NO_LINKS])),
-        *((ValueError, [[], {}, {}, links]) for links in ([], [1, None, False], [None, None, 0])),
+        *each(ValueError, [], {}, [[], {}, {}], [(), {}, {}, NO_LINKS]),
+        *((ValueError, [[], {}, {}, links]) for links in BAD_LINKS),
         (ValueError, [[], {"errno": 1}, {}, NO_LINKS]),
         (ValueError, [[], {}, {1: 2}, NO_LINKS]),
         (OSError, [[], {"characters_written": "a"}, {}, NO_LINKS]),
         (UnicodeDecodeError, [[], {}, {}, NO_LINKS]),
         (UnicodeDecodeError, [[], dict.fromkeys(("encoding", "reason"), "a"), {}, NO_LINKS]),
-        *((ExceptionGroup, ["a", items, [], {}, NO_LINKS]) for items in ([], [1], ["a"])),
+        *((ExceptionGroup, ["a", items, [], {}, NO_LINKS]) for items in NO_EXCEPTIONS),
         (ExceptionGroup, ["a", [KeyboardInterrupt()], [], {}, NO_LINKS]),
         (BaseExceptionGroup, ["a", [ValueError()], [], {}, NO_LINKS]),
     ],

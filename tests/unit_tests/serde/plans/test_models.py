@@ -34,6 +34,7 @@ from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import (
     assert_comes_back,
     back,
+    each,
     make,
     moved,
     shown,
@@ -365,15 +366,18 @@ WHOLE = {"name": "a", "count": 1, "tags": []}
 @pytest.mark.parametrize(
     ("cls", "data", "extra"),
     [
-        *((Plain, WHOLE, extra) for extra in ([], [1], [[1]], ["name"], [None, True, 1])),
-        *((Plain, data, [None]) for data in ([], "a", None, [WHOLE, None, None, {}], [[]] * 5)),
+        *each(Plain, WHOLE, extra=[]),
+        *each(Plain, WHOLE, extra=[1]),
+        *each(Plain, WHOLE, extra=[[1]]),
+        *each(Plain, WHOLE, extra=[None, True, 1]),
+        *each(Plain, [], "a", None, [WHOLE, None, None, {}], [[]] * 5, extra=[None]),
         (Plain, [WHOLE, None, None, {1: 2}, []], [None]),
         (Plain, [WHOLE, [], None, {}, []], [None]),
         (Plain, [WHOLE, None, None, {}, [1]], [None]),
         (Private, [{"name": "a"}, None, {1: 2}, {}, []], [None]),
-        *((OldPerson, data, []) for data in ([], {}, [{}, [], []], [{1: 1}, [], {}])),
+        *each(OldPerson, [], {}, [{}, [], []], [{1: 1}, [], {}], extra=[]),
         (OldPerson, [{"name": "a"}, [1], {}], []),
-        *((AnyUrl, data, []) for data in (1, "no url")),
+        *each(AnyUrl, 1, "no url", extra=[]),
     ],
     ids=label,
 )

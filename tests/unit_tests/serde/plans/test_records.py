@@ -37,6 +37,7 @@ from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import (
     assert_comes_back,
     back,
+    each,
     make,
     moved,
     name_of,
@@ -118,9 +119,13 @@ class Coin:
     value: int
 
 
+def _more(logs: int) -> int:
+    return logs + 1
+
+
 @attrs.define(slots=False)
 class Raft:
-    logs: int = attrs.field(converter=lambda logs: logs + 1)
+    logs: int = attrs.field(converter=_more)
 
 
 @pydantic.dataclasses.dataclass
@@ -344,8 +349,8 @@ def test_data_that_c_keeps_are_not_those_of_a_python_class(
 @pytest.mark.parametrize(
     ("cls", "data"),
     [
-        *((Plain, data) for data in ([], "a", None, {1: 2}, [{}], [{}, "a"], [[], []])),
-        *((o.Basket, data) for data in ([], {b"a": 1})),
+        *each(Plain, [], "a", None, {1: 2}, [{}], [{}, "a"], [[], []]),
+        *each(o.Basket, [], {b"a": 1}),
     ],
     ids=label,
 )
