@@ -244,6 +244,7 @@ class _Reader:
         name = f"{parts[0]}:{parts[1]}"[:300] if named else _NAMES.get(code, "?:?")
         if not self.keeps:
             if isinstance(error, SerdeError):
+                error.tag = error.tag or self.tag
                 raise error
             why = f"{name} could not be rebuilt ({type(error).__name__})"
             raise PayloadError(why, tag=self.tag) from error
@@ -438,6 +439,7 @@ def rebuild_message(parts: Any) -> Any:
         (type(content) is not str and not _are_blocks(content))
         or type(more) is not dict
         or type(metadata) is not dict
+        or type(kind) is not str
         or kind != its_kind
         or not (name is None or type(name) is str)
         or not (id_ is None or type(id_) is str)
@@ -501,6 +503,7 @@ def _is_call(call: Any) -> bool:
         and type(args) is dict
         and {*map(type, args)} <= {str}
         and (id_ is None or type(id_) is str)
+        and type(kind) is str
         and kind == "tool_call"
     )
 
@@ -532,7 +535,8 @@ def _chunk_differs(dump: Any, calls: Any, invalid: Any, usage: Any, pieces: Any,
 
 
 def _tool_differs(_dump: Any, call_id: Any, _artifact: Any, status: Any) -> bool:
-    return type(call_id) is not str or status not in ("success", "error")
+    is_text = type(call_id) is type(status) is str
+    return not is_text or status not in ("success", "error")
 
 
 _Message = tuple[type[BaseModel], list[str], set[str], str, Callable[..., bool] | None]
