@@ -40,25 +40,25 @@ def measure(make: Callable[[], Any], peer: Call, ours: Call, *, repeat: int = 1)
         ours: Our way.
         repeat: Calls in one timing, for calls too short to time alone.
     """
-    warm = sum(_time_us(call, make, repeat) for call in (peer, ours, peer, ours)) / 2
-    rounds = int(min(_ROUNDS, max(7, _MAX_SECONDS * 1e6 / (warm * repeat))))
-    pairs = []
-    for number in range(rounds):
-        calls = (peer, ours) if number % 2 else (ours, peer)
-        times = [_time_us(call, make, repeat) for call in calls]
-        pairs.append((times[0], times[1]) if number % 2 else (times[1], times[0]))
+    gc.collect()
+    gc.disable()
+    try:
+        warm = sum(_time_us(call, make, repeat) for call in (peer, ours, peer, ours)) / 2
+        rounds = int(min(_ROUNDS, max(7, _MAX_SECONDS * 1e6 / (warm * repeat))))
+        pairs = []
+        for number in range(rounds):
+            calls = (peer, ours) if number % 2 else (ours, peer)
+            times = [_time_us(call, make, repeat) for call in calls]
+            pairs.append((times[0], times[1]) if number % 2 else (times[1], times[0]))
+    finally:
+        gc.enable()
     theirs, own = map(min, zip(*pairs, strict=True))
     return Measured(own, statistics.median(first / second for first, second in pairs), theirs / own)
 
 
 def _time_us(call: Call, make: Callable[[], Any], repeat: int) -> float:
     values = [make() for _ in range(repeat)]
-    gc.collect()
-    gc.disable()
-    try:
-        start = time.perf_counter()
-        for value in values:
-            call(value)
-        return (time.perf_counter() - start) / repeat * 1e6
-    finally:
-        gc.enable()
+    start = time.thread_time()
+    for value in values:
+        call(value)
+    return (time.thread_time() - start) / repeat * 1e6

@@ -84,7 +84,7 @@ for two: a `bytearray` or `memoryview` in a list or dictionary becomes `bytes`, 
 EXTENSION_STARTS: Final = frozenset({*range(0xC7, 0xCA), *range(0xD4, 0xD9)})
 """The first bytes of extensions."""
 
-NATIVE: Final = frozenset({type(None), bool, int, float, str, bytes})
+NATIVE: Final[frozenset[type]] = frozenset({type(None), bool, int, float, str, bytes})
 
 MAX_LEVELS: Final = 32
 """How deep extensions may stand in each other, since each level copies what is in it. What is

@@ -97,6 +97,8 @@ def write_graph(value: Any, plans: Plans) -> bytes:
     while True:
         writer = _GraphWriter(plans, as_langgraph)
         try:
+            if type(value) in as_langgraph:
+                return writer.pack(value)
             writer.walk(value)
             return pack(Ext(Code.GRAPH, pack([*map(writer.packed, writer.order)])))
         except UnwritableError as error:

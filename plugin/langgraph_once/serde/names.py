@@ -59,7 +59,9 @@ def name_of(target: Any) -> Any:
     if isinstance(target, _FUNCTIONS):
         name = f"{target.__module__}:{target.__qualname__}"
         if find(target.__module__, target.__qualname__) is not target:
-            raise UnwritableError(f"{name} does not lead back to it; define it at the top of a module")
+            raise UnwritableError(
+                f"{name} does not lead back to it; define it at the top of a module"
+            )
         return name
     origin, args = _taken_apart(target)
     if origin is _LITERAL:
@@ -82,7 +84,9 @@ def _taken_apart(target: Any) -> tuple[Any, tuple[Any, ...]]:
         return _LITERAL, target.__args__
     if type(target) in (types.GenericAlias, _typing_alias):
         return target.__origin__, target.__args__
-    generic = declared(target, "__pydantic_generic_metadata__") if isinstance(target, type) else None
+    generic = (
+        declared(target, "__pydantic_generic_metadata__") if isinstance(target, type) else None
+    )
     own = vars(target).get("__pydantic_generic_metadata__") if generic else None
     return (own["origin"], own["args"]) if own and own.get("origin") else (None, ())
 

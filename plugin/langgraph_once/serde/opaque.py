@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from langgraph_once.serde.format import head_parts
 
 if TYPE_CHECKING:
-    from ormsgpack import Ext
-
     from langgraph_once.serde.writer import Writer
 
 __all__ = [
@@ -47,7 +45,7 @@ class Source(NamedTuple):
     """What the stand-in held when it was made, to tell whether it was changed since."""
 
 
-class ITSELF:  # noqa: N801  # a constant that stays one through copies and pickles
+class ITSELF:  # a constant that stays one through copies and pickles
     """Stands for what a stand-in holds."""
 
 
@@ -139,7 +137,7 @@ _BY_KIND: Final[dict[type, type[Any]]] = {
     bytes: OpaqueBytes,
 }
 
-STAND_INS: Final = frozenset({Opaque, *_BY_KIND.values()})
+STAND_INS: Final[frozenset[type]] = frozenset({Opaque, *_BY_KIND.values()})
 
 
 def stand_in(head: bytes, data: Any, shown: Any) -> Any:
@@ -156,13 +154,14 @@ def stand_in(head: bytes, data: Any, shown: Any) -> Any:
     if kind is None:
         return shown
     made = kind(shown)
-    made._source = Source(head, ITSELF) if shown is data else Source(head, data, shown)
+    source = Source(head, ITSELF) if shown is data else Source(head, data, shown)
+    made._source = source  # noqa: SLF001  # of this file
     return made
 
 
 def source_of(value: Any) -> tuple[bytes, Any] | None:
     """Return the head and the data that a stand-in is written as; None if it was changed."""
-    head, data, as_read = value._source
+    head, data, as_read = value._source  # noqa: SLF001  # of this file
     if data is ITSELF:
         return head, bare(value)
     return (head, data) if as_read is None or value == as_read else None

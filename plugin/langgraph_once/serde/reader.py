@@ -155,7 +155,7 @@ class Reader:
         return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
 
     def _new_maker(self, head: bytes) -> Maker:
-        """Return what makes the objects of a head that is not known; a refusal is asked for once."""
+        """Return what makes the objects of a head that is not known. It is refused once."""
         make = self._refusals.get(head)
         if make is not None:
             return make
@@ -262,11 +262,11 @@ _READERS: Final[dict[int, Callable[[Reader, bytes], Any]]] = {
         Code.MAP: lambda self, content: self._hashed(content, "dict"),
         Code.INT: lambda _, content: int.from_bytes(content, "big", signed=True),
         Code.TEXT: lambda _, content: content.decode("utf-8", "surrogatepass"),
-        Code.VALUE: Reader._value,
-        Code.MANY: Reader._many,
-        Code.SHARED: Reader._begun,
-        Code.AGAIN: Reader._again,
+        Code.VALUE: Reader._value,  # noqa: SLF001  # of this file
+        Code.MANY: Reader._many,  # noqa: SLF001  # of this file
+        Code.SHARED: Reader._begun,  # noqa: SLF001  # of this file
+        Code.AGAIN: Reader._again,  # noqa: SLF001  # of this file
         Code.GRAPH: read_graph,
-        Code.NODE: Reader._node,
+        Code.NODE: Reader._node,  # noqa: SLF001  # of this file
     }.items()
 }

@@ -1,15 +1,15 @@
 """`OnceSerializer`: objects to tagged bytes and back.
 
-A value goes through the codec, then zstd, then AES-GCM. The tag beside the bytes says which. Reading
-obeys the tag, and reads what LangGraph's serializers wrote.
+A value goes through the codec, then zstd, then AES-GCM. The tag beside the bytes says which.
+Reading obeys the tag, and reads what LangGraph's serializers wrote.
 """
 
 from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from ormsgpack import packb, unpackb
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["OnceSerializer"]
 
 _NULL: Final = Tag("null")
+_BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
 _PLAIN: Final = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _QUICK_BYTES: Final = 2048
@@ -96,6 +97,7 @@ class OnceSerializer(JsonPlusSerializer):
         self._least_packed = config.min_compress_bytes if packs else sys.maxsize
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
+        self._keeps = config.on_unavailable == "opaque"
         self._is_quick = config.codec == "once2" and config.allows_plain
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
@@ -171,8 +173,8 @@ class OnceSerializer(JsonPlusSerializer):
         kind = type(obj)
         if obj is None:  # as channels are that only say that something happened
             return _NULL, b""
-        if kind is bytes or kind is bytearray:  # what LangGraph writes for them is exact
-            return Tag(kind.__name__), bytes(obj)  # a copy: the bytearray may change
+        if kind in _BINARY:  # what LangGraph writes for them is exact
+            return _BINARY[kind], bytes(obj)  # a copy: the bytearray may change
         try:
             data = self._written(obj)
             check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
@@ -271,7 +273,7 @@ class OnceSerializer(JsonPlusSerializer):
                     return unpackb(payload)  # without a hook, an extension is an error
                 except ValueError:
                     pass
-            return self._once2(payload, text, self._plans)
+            return loads(payload, self._plans, tag=text, keeps=self._keeps)
         return self.decoded(*self.unwrapped(data, bound_to))
 
     def unwrapped(self, data: tuple[str, bytes], bound_to: BoundTo = ()) -> tuple[Tag, bytes]:
@@ -327,46 +329,34 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             SerdeError: As `loads_typed`.
         """
-        read = _READERS.get(tag.codec)
-        if read is None:
-            raise UnknownTagError(
-                "its parts are stored elsewhere; a saver of `langgraph_once.checkpoint` reads it, "
-                "and `langgraph-once migrate` rewrites it for others",
-                tag=tag.text,
-            )
-        is_sealed = "aesgcm" in tag.layers
-        return read(self, payload, tag.text, self._sealed_plans if is_sealed else self._plans)
-
-    @property
-    def _keeps(self) -> bool:
-        return self.config.on_unavailable == "opaque"
-
-    def _once2(self, data: bytes, tag: str, plans: Plans) -> Any:
-        return loads(data, plans, tag=tag, keeps=self._keeps)
-
-    def _msgpack(self, data: bytes, tag: str, plans: Plans) -> Any:
-        return read_stock(data, plans, tag, keeps=self._keeps)
-
-    def _json(self, data: bytes, tag: str, plans: Plans) -> Any:
-        return read_json(data, plans, tag, keeps=self._keeps)
-
-    def _pickle(self, data: bytes, tag: str, plans: Plans) -> Any:
-        raise PayloadError(
-            "pickle runs any code, and is never read; read the row with LangGraph's own saver, if "
-            "you trust it, and store it again",
-            tag=tag,
-        )
-
-
-_READERS: Final[dict[str, Callable[[OnceSerializer, bytes, str, Plans], Any]]] = {
-    "null": lambda self, data, tag, plans: None,
-    "bytes": lambda self, data, tag, plans: data,
-    "bytearray": lambda self, data, tag, plans: bytearray(data),
-    "once2": OnceSerializer._once2,  # noqa: SLF001  # of this file
-    "msgpack": OnceSerializer._msgpack,  # noqa: SLF001  # of this file
-    "json": OnceSerializer._json,  # noqa: SLF001  # of this file
-    "pickle": OnceSerializer._pickle,  # noqa: SLF001  # of this file
-}
+        plans = self._sealed_plans if "aesgcm" in tag.layers else self._plans
+        match tag.codec:
+            case "once2":
+                return loads(payload, plans, tag=tag.text, keeps=self._keeps)
+            case "msgpack":
+                return read_stock(payload, plans, tag.text, keeps=self._keeps)
+            case "json":
+                return read_json(payload, plans, tag.text, keeps=self._keeps)
+            case "null":
+                return None
+            case "bytes":
+                return payload
+            case "bytearray":
+                return bytearray(payload)
+            case "pickle":
+                raise PayloadError(
+                    "pickle runs any code, and is never read; if you trust the row, read it with "
+                    "LangGraph's own saver, and store it again",
+                    tag=tag.text,
+                )
+            case "channels" | "pieces":
+                raise UnknownTagError(
+                    "its parts are stored elsewhere; a saver of `langgraph_once.checkpoint` reads "
+                    "it, and `langgraph-once migrate` rewrites it for others",
+                    tag=tag.text,
+                )
+            case _:
+                assert_never(tag.codec)
 
 
 def _refusal(obj: Any, error: Exception) -> EncodeError:

@@ -197,6 +197,8 @@ class _Reader:
         """Return what makes objects of such an extension."""
         if key in self._refusals:
             raise self._refusals[key]
+        if len(self._refusals) >= _MAX_REFUSALS:
+            raise UnavailableError("too many classes of the row cannot be loaded")
         code, module, name = key
         make: Maker
         try:
@@ -210,7 +212,7 @@ class _Reader:
                 makers = self._own if trust.reports else self.plans.stock_makers
                 make = _maker(code, self._class(module, name))
         except Exception as error:
-            self._refusals[key] = error
+            self._refusals[key] = error.with_traceback(None)
             raise
         if len(makers) > _MAX_MAKERS:
             makers.clear()
@@ -324,6 +326,8 @@ _SHORT: Final[dict[tuple[str, str], Any]] = {
 """What LangGraph writes besides classes of data, and patterns; it is listed in each case."""
 _PATTERN: Final = ("re", "compile")
 _MAX_MAKERS: Final = 4096
+_MAX_REFUSALS: Final = 500
+"""Of one row: to look for a module that is not there takes half a millisecond."""
 
 _DUMPS: Final = ("model_dump", "dict", "_asdict", "get_secret_value", "__dataclass_fields__")
 _VALUES: Final = (
@@ -344,7 +348,7 @@ def _is_written(cls: type) -> bool:
 def _maker(code: int, cls: Any) -> Maker:
     """Return what does with an argument what LangGraph does."""
     if code == METHOD:
-        return cls.fromisoformat  # type: ignore[no-any-return]  # of a date
+        return datetime.fromisoformat if cls is datetime else lambda text: _naive(cls, text)
     if isinstance(cls, type) and issubclass(cls, Enum):
         if code != SINGLE:
             raise UnavailableError("a call that LangGraph never writes")
@@ -381,6 +385,14 @@ def _model_maker(cls: Any, unchecked: str) -> Maker:
 
 def _send(argument: Any) -> Any:
     return Send(*argument) if len(argument) == 2 else Send(*argument[:2], timeout=argument[2])
+
+
+def _naive(cls: Any, text: Any) -> Any:
+    """Return an instance of a subclass of `datetime`, of which LangGraph leaves the text."""
+    made = cls.fromisoformat(text)
+    if made.tzinfo is not None:
+        raise UnavailableError("the text does not say which zone it was in")
+    return made
 
 
 def _member(cls: Any, value: Any) -> Any:

@@ -73,7 +73,7 @@ encode_stock: Final = FunctionType(
     _NAMES,
     "encode_stock",
 )
-"""Returns the msgpack that LangGraph writes for a value. Raises `TypeError` where LangGraph does."""
+"""Returns the msgpack that LangGraph writes for a value. Raises as LangGraph does."""
 
 _NAMES["_msgpack_default"] = _hook
 _NAMES["_msgpack_enc"] = encode_stock

@@ -20,7 +20,6 @@ from ormsgpack import Ext, Fragment, packb
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde.format import MAX_LEVELS, OPTIONS, Code, pack
 from langgraph_once.serde.ladder import instead_of
-from langgraph_once.serde.plans.base import Plan
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ __all__ = ["Writer", "leads_deep", "write"]
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
 _OBJECT: Final = int(Code.OBJECT)
-_PLAIN_HEAD: Final = Plan._fields.index("plain_head")
 
 _MAX_HEADS: Final = 255
 """A byte counts them."""
@@ -62,7 +60,7 @@ def write(value: Any, plans: Plans) -> bytes:
 
 def _alone(obj: Any, plans: Plans) -> bytes | None:
     """Return the bytes of a list that holds one object of native values alone: of a new message."""
-    plain_head = plans[type(obj)][_PLAIN_HEAD]
+    plain_head = plans[type(obj)].plain_head
     head = plain_head(obj) if plain_head is not None else None
     if head is None:
         return None
@@ -185,12 +183,14 @@ class Writer:
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
         plans = self.plans
-        if len(items) < 2 or plans[type(items[0])][_PLAIN_HEAD] is None:
+        if len(items) < 2 or plans[type(items[0])].plain_head is None:
             return items
         shared, heads = self._shared, _Numbered()
-        numbers, contents, met = [], [None], []
+        numbers: list[int] = []
+        contents: list[Any] = [None]
+        met: list[int] = []
         for item in items:
-            plain_head = plans[type(item)][_PLAIN_HEAD]
+            plain_head = plans[type(item)].plain_head
             head = plain_head(item) if plain_head is not None else None
             if head is None or (shared and id(item) in shared):
                 numbers.append(0)

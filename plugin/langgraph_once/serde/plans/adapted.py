@@ -173,12 +173,12 @@ class Adapted:
         return next(iter(forms.values()), None)
 
     def _add(self, adapter: Any) -> None:
+        form: Any
+        table: dict[type, Any]
         if isinstance(adapter, Adapter):
-            form: Any = AdapterForm(adapter)
-            claimed, table = adapter.types, self._by_type
+            form, claimed, table = AdapterForm(adapter), adapter.types, self._by_type
         elif isinstance(adapter, SubclassAdapter):
-            form = SubclassForm(adapter)
-            claimed, table = adapter.bases, self._by_base
+            form, claimed, table = SubclassForm(adapter), adapter.bases, self._by_base
         else:
             raise ConfigError(
                 "adapters",
@@ -192,10 +192,10 @@ class Adapted:
                 raise ConfigError(
                     "adapters", f"{adapter.name!r} claims {cls.__name__}, which is native"
                 )
-            if table.setdefault(cls, form) is not form:  # type: ignore[attr-defined]
+            if table.setdefault(cls, form) is not form:
                 name = f"{cls.__module__}:{cls.__qualname__}"
                 kind = "type" if isinstance(adapter, Adapter) else "base"
-                raise _clash(f"the {kind} {name}", table[cls], form)  # type: ignore[index]
+                raise _clash(f"the {kind} {name}", table[cls], form)
 
 
 def _clash(what: str, first: Any, second: Any) -> ConfigError:

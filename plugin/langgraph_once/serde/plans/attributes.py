@@ -60,13 +60,16 @@ class Layout(NamedTuple):
         return self.has_dict and not special and _CACHED_HASH not in self.fields
 
 
-@functools.lru_cache(4096)
 def layout(cls: type, base: type = object) -> Layout:
     """Return the layout of a class, without the slots of `base`.
 
     Raises:
         UnwritableError: It keeps attributes where they cannot be found.
     """
+    return _layout(cls, base)
+
+
+def _find_layout(cls: type, base: type) -> Layout:
     slots: dict[str, Any] = {}
     seen: dict[str, Any] = {}
     for part in reversed(cls.__mro__[: cls.__mro__.index(base)]):
@@ -88,6 +91,9 @@ def layout(cls: type, base: type = object) -> Layout:
         {field.name: _factory(cls, field) for field in _fields(cls)},
         manager,
     )
+
+
+_layout: Final[Callable[[type, type], Layout]] = functools.lru_cache(4096)(_find_layout)
 
 
 def take(obj: Any, base: type = object) -> dict[str, Any]:
@@ -229,7 +235,11 @@ def _factory(cls: type, field: Any) -> Callable[[], Any] | None:
         return None
     if factory is not _MISSING:
         return factory  # type: ignore[no-any-return]  # a dataclass says no more of it
-    return None if default is _MISSING else _Fixed(default)
+    return None if default is _MISSING else functools.partial(_same, default)
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def default_of(field: Any) -> Callable[[], Any] | None:
@@ -240,15 +250,6 @@ def default_of(field: Any) -> Callable[[], Any] | None:
     if field.is_required() or field.default_factory_takes_validated_data:
         return None
     return lambda: field.get_default(call_default_factory=True)
-
-
-class _Fixed(NamedTuple):
-    """Makes a default that is a value."""
-
-    value: Any
-
-    def __call__(self) -> Any:
-        return self.value
 
 
 class _Shown:

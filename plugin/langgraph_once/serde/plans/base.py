@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langgraph_once.serde.format import head_bytes
+from langgraph_once.serde.opaque import STAND_INS
 from langgraph_once.serde.refused import UnavailableError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Form:
     name = ""
     """Stands in the bytes, for ever."""
     calls = False
-    """Whether making an instance calls the class or what it names: `safe` does so for listed ones."""
+    """Whether making an instance calls the class, or what it names: only listed ones may be."""
 
     def matches(self, cls: type) -> bool:
         """Whether instances of `cls` are of this form. Asked on writing and on reading."""
@@ -122,8 +123,11 @@ def check(value: Any, *kinds: type) -> Any:
 
     Raises:
         ValueError: It is another.
+        UnavailableError: It stands for what could not be made.
     """
     if type(value) not in kinds:
+        if type(value) in STAND_INS:
+            raise UnavailableError(f"its part {value.type_name} cannot be rebuilt here")
         raise ValueError(f"expected {kinds[0].__name__}, got {type(value).__name__}")
     return value
 
@@ -133,10 +137,11 @@ def parts(value: Any, *kinds: type) -> list[Any]:
 
     Raises:
         ValueError: It has another shape.
+        UnavailableError: An item stands for what could not be made.
     """
     if type(value) is not list or len(value) != len(kinds):
         raise ValueError(f"expected {len(kinds)} parts")
     for item, kind in zip(value, kinds, strict=True):
         if kind is not object and type(item) is not kind:
-            raise ValueError(f"expected {kind.__name__}, got {type(item).__name__}")
+            check(item, kind)
     return value

@@ -161,27 +161,17 @@ class NamedTupleForm(Form):
         return Plan(write, form=self)
 
     def maker(self, cls: Any, extra: list[Any]) -> Maker:
-        today = _fields(cls) or ()
-        defaults = declared(cls, "_field_defaults") or {}
-
-        def make(data: Any) -> Any:
-            items, state = self._parts(data, extra)
-            if [*items] != [*today]:
-                items = defaults | items
-                if items.keys() != {*today}:
-                    raise UnavailableError("its class has other fields today")
-            obj = tuple.__new__(cls, [items[name] for name in today])
-            if state:
-                fill(obj, state)
-            return obj
-
-        return make
+        return lambda data: _named(cls, *self._parts(data, extra))
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
         return self._parts(data, extra)[0]
 
     def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
-        return lambda data: tuple.__new__(cls, upgrade(tuple(self.shown(data, extra).values())))
+        def make(data: Any) -> Any:
+            items, state = self._parts(data, extra)
+            return _named(cls, upgrade(items), state)
+
+        return make
 
     def _parts(self, data: Any, extra: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         names, *has_state = extra
@@ -189,6 +179,18 @@ class NamedTupleForm(Form):
         if not {*map(type, check(names, list))} <= {str} or len(names) != len(items):
             raise ValueError("items that have no names")
         return dict(zip(names, items, strict=True)), state
+
+
+def _named(cls: Any, items: dict[str, Any], state: dict[str, Any]) -> Any:
+    """Return a named tuple of items by name, where its class may have learned some since."""
+    today = _fields(cls) or ()
+    items = (declared(cls, "_field_defaults") or {}) | items
+    if items.keys() != {*today}:
+        raise UnavailableError("its class has other fields today")
+    obj = tuple.__new__(cls, [items[name] for name in today])
+    if state:
+        fill(obj, state)
+    return obj
 
 
 def _fields(cls: type) -> tuple[str, ...] | None:
@@ -486,8 +488,7 @@ def _taken(obj: Any) -> tuple[int, Any]:
     return (_BESIDE, [content, state]) if state else (_NOWHERE, content)
 
 
-@functools.lru_cache(4096)
-def _is_whole(cls: type, base: type) -> bool:
+def _find_whole(cls: type, base: type) -> bool:
     """Whether content and attributes are all that an instance is.
 
     Classes with a way of their own to be pickled are not trusted in that, unless they are values:
@@ -495,6 +496,9 @@ def _is_whole(cls: type, base: type) -> bool:
     """
     own = tuple(p for p in cls.__mro__ if p not in base.__mro__ and p.__module__ != "collections")
     return is_subclass(cls, base) and (base in _VALUES or not has_hook(own))
+
+
+_is_whole: Final[Callable[[type, type], bool]] = functools.lru_cache(4096)(_find_whole)
 
 
 def _content(data: Any, extra: list[Any], base: Any) -> tuple[Any, Any, int]:
@@ -526,7 +530,7 @@ class PartialForm(Form):
         def make(data: Any) -> Any:
             function, _, keywords, state = parts(data, object, tuple, dict, dict)
             if not issubclass(type(function), _CALLED):
-                raise ValueError("expected a function")
+                raise UnavailableError("its function cannot be found here")
             if not {*map(type, (*keywords, *state))} <= {str}:
                 raise ValueError("an argument or attribute whose name is not text")
             made: Any = functools.partial(make)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from langgraph_once.serde.format import head_bytes
+from langgraph_once.serde.opaque import STAND_INS
 from langgraph_once.serde.plans.attributes import fill, is_subclass, take
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
 from langgraph_once.serde.refused import UnwritableError
@@ -187,7 +188,7 @@ class GroupForm(_RaisedForm):
     def maker(self, cls: type, extra: list[Any]) -> Maker:
         def make(data: Any) -> Any:
             message, exceptions, args, state, links = parts(data, str, list, list, dict, list)
-            obj: Any = BaseExceptionGroup.__new__(cls, message, exceptions)
+            obj: Any = BaseExceptionGroup.__new__(cls, message, [*map(_raised, exceptions)])
             fill(check(obj, cls), state)
             _ARGS.__set__(obj, tuple(args))
             _fill_links(obj, links)
@@ -209,12 +210,19 @@ def _taken_links(obj: BaseException) -> list[Any]:
 
 
 def _fill_links(obj: BaseException, links: Any) -> None:
-    cause, context, suppress = parts(links, object, object, bool)
-    for link in (cause, context):
-        if link is not None and not issubclass(type(link), BaseException):
-            raise ValueError("raised from something that is no exception")
-    for name, value in zip(_LINKS, (cause, context, suppress), strict=True):
+    *raised_from, suppress = parts(links, object, object, bool)
+    found = [None if link is None else _raised(link) for link in raised_from]
+    for name, value in zip(_LINKS, (*found, suppress), strict=True):
         vars(BaseException)[name].__set__(obj, value)  # past a `__setattr__` of its class
+
+
+def _raised(found: Any) -> BaseException:
+    """Return an exception, or what stands in the place of one whose class may not be loaded."""
+    if issubclass(type(found), BaseException):
+        return found  # type: ignore[no-any-return]  # mypy takes no `issubclass` of a type
+    if type(found) in STAND_INS:
+        return UnstoredError(found.type_name, str(found) if isinstance(found, str) else "")
+    raise ValueError("an exception that is none")
 
 
 def _taken_fields(obj: BaseException) -> dict[str, Any]:

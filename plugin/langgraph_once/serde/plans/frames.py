@@ -30,8 +30,9 @@ __all__ = ["FORMS"]
 _UNITS: Final = ("s", "ms", "us", "ns")
 _MAX_SPARSE: Final = 10_000_000
 """A sparse array takes few bytes, however long; where it is made dense, it is bounded."""
-_MAX_LABELS: Final = 1_000_000
-"""A `RangeIndex` of any length takes three numbers; where pandas spells it out, it is bounded."""
+_MAX_RANGE: Final = 1000
+"""A `RangeIndex` takes three numbers, however long. Where pandas spells it out, longer ones are
+written number by number."""
 _MAX_FREQUENCY: Final = 40
 """The most characters of the name of a frequency."""
 
@@ -68,12 +69,21 @@ def _line(data: Any, *kinds: str) -> Any:
     return made
 
 
+def _index(index: Any) -> Any:
+    if not issubclass(type(index), imported("pandas").Index):
+        raise UnavailableError("it is made of an Index that is not available")
+    return index
+
+
+def _take_labels(index: Any) -> Any:
+    pandas = imported("pandas")
+    is_long = type(index) is pandas.RangeIndex and len(index) > _MAX_RANGE
+    return pandas.Index(index.to_numpy(), name=index.name) if is_long else index
+
+
 def _labels(index: Any) -> Any:
     """Return an Index that pandas may spell out in memory."""
-    pandas = imported("pandas")
-    if not issubclass(type(index), pandas.Index):
-        raise UnavailableError("it is made of an Index that is not available")
-    if type(index) is pandas.RangeIndex and len(index) > _MAX_LABELS:
+    if type(_index(index)) is imported("pandas").RangeIndex and len(index) > _MAX_RANGE:
         raise ValueError("a range of too many labels")
     return index
 
@@ -146,7 +156,8 @@ def _make_interval(cls: Any, data: list[Any]) -> Any:
 
 
 def _take_categorical(obj: Any) -> list[Any]:
-    return [None, take_array(imported("numpy").asarray(obj.codes)), obj.categories, obj.ordered]
+    codes = take_array(imported("numpy").asarray(obj.codes))
+    return [None, codes, _take_labels(obj.categories), obj.ordered]
 
 
 def _make_categorical(cls: Any, data: list[Any]) -> Any:
@@ -293,7 +304,7 @@ def _make_range(cls: Any, data: list[Any]) -> Any:
 
 def _take_multi(obj: Any) -> list[Any]:
     codes = [take_array(imported("numpy").asarray(each)) for each in obj.codes]
-    return [None, [*obj.levels], codes, [*obj.names]]
+    return [None, [*map(_take_labels, obj.levels)], codes, [*obj.names]]
 
 
 def _make_multi(cls: Any, data: list[Any]) -> Any:
@@ -320,24 +331,20 @@ def _take_frame(obj: Any) -> list[Any]:
 def _make_frame(cls: Any, data: list[Any]) -> Any:
     _, columns, index, labels, *about = parts(data, object, list, object, object, dict, bool)
     pandas = imported("pandas")
-    if not issubclass(type(index), pandas.Index):
-        raise UnavailableError("it is made of an Index that is not available")
-    if len(_labels(labels)) != len(columns):
+    if len(_index(labels)) != len(columns):
         raise ValueError("a frame with more or fewer labels than columns")
     content = {
         at: _series(pandas.Series, _made_column(values), index, None)
         for at, values in enumerate(columns)
     }
-    made = cls(content, index=index, columns=range(len(columns)))
+    made = cls(content, index=_index(index), columns=range(len(columns)))
     made.columns = labels
     return _finished(made, *about)
 
 
 def _series(cls: Any, values: Any, index: Any, name: Any) -> Any:
     # A RangeIndex costs nothing: one that is longer than the values must not be filled up.
-    if not issubclass(type(index), imported("pandas").Index):
-        raise UnavailableError("it is made of an Index that is not available")
-    if len(index) != len(values):
+    if len(_index(index)) != len(values):
         raise ValueError("more or fewer labels than values")
     return cls(values, index=index, dtype=values.dtype, name=name, copy=False)
 

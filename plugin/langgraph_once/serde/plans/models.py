@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pydantic.networks
@@ -30,7 +29,7 @@ from langgraph_once.serde.plans.attributes import (
     set_up,
 )
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
-from langgraph_once.serde.refused import UnreadableError, UnwritableError
+from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trusted.lookup import declared, imported
 
 if TYPE_CHECKING:
@@ -58,6 +57,8 @@ class _Class(NamedTuple):
     relations: frozenset[str]
     """Other rows that a row of SQLModel refers to."""
     has_extra: bool
+    is_whole: bool
+    """Whether its classes declare no slots, and none is made in C."""
     is_root: bool
     manager: Any
     """What SQLAlchemy sets instances up with."""
@@ -68,8 +69,7 @@ class _Class(NamedTuple):
         return {} if self.has_extra else None
 
 
-@functools.lru_cache(4096)
-def _class(cls: type[BaseModel]) -> _Class:
+def _find_class(cls: type[BaseModel]) -> _Class:
     own = layout(cls, BaseModel)
     fields = check(declared(cls, "__pydantic_fields__"), dict)
     private = check(declared(cls, "__private_attributes__"), dict)
@@ -85,15 +85,19 @@ def _class(cls: type[BaseModel]) -> _Class:
         own.transient,
         frozenset(declared(cls, "__sqlmodel_relationships__") or ()),
         declared(cls, "model_config").get("extra") == "allow",
+        is_subclass(cls, BaseModel) and not own.slots,
         is_root,
         own.manager,
     )
 
 
+_class: Final[Callable[[type], _Class]] = functools.lru_cache(4096)(_find_class)
+
+
 def _private_default(attribute: Any) -> Callable[[], Any] | None:
     factory = attribute.default_factory
     if factory is None:
-        return None if attribute.default is PydanticUndefined else attribute.get_default  # type: ignore[no-any-return]  # pydantic says no more
+        return None if attribute.default is PydanticUndefined else attribute.get_default
     return None if getattr(attribute, "default_factory_takes_validated_data", False) else factory
 
 
@@ -130,15 +134,7 @@ class ModelForm(Form):
     name = "model"
 
     def matches(self, cls: type) -> bool:
-        return (
-            BaseModel in cls.__mro__
-            and is_subclass(cls, BaseModel)
-            and not any(
-                type(value) is MemberDescriptorType
-                for part in cls.__mro__[: cls.__mro__.index(BaseModel)]
-                for value in vars(part).values()
-            )
-        )
+        return BaseModel in cls.__mro__
 
     def plan(self, cls: Any, name: Any) -> Plan:
         own = _class(cls)
@@ -163,12 +159,15 @@ class ModelForm(Form):
             head = plain_head(obj)
             return write(out, obj) if head is None else out.object(obj, head, obj.__dict__)
 
-        if own.is_root or own.private or own.manager is not None or not asks_no_code(cls):
+        is_special = own.is_root or own.private or own.manager is not None or not own.is_whole
+        if is_special or not asks_no_code(cls):
             return Plan(write, has_identity=True, form=self)
         return Plan(write_plain, plain_head, has_identity=True, form=self)
 
     def take(self, obj: Any) -> Any:
         own = _class(type(obj))
+        if not own.is_whole:
+            raise UnwritableError("a model that keeps more than models do")
         try:
             extra, private = obj.__pydantic_extra__, obj.__pydantic_private__
         except AttributeError as error:
@@ -244,7 +243,7 @@ class ModelForm(Form):
             rest = {name: given[name] for name in given if name not in own.fields}
             if rest and not own.has_extra:
                 told = f"it has no field {min(rest)!r:.80}, which its upgrade returned"
-                raise UnreadableError(told)
+                raise UnavailableError(told)
             now_set = {name for name in given if name not in before or name in was_set}
             now = {name: given[name] for name in own.fields if name in given}
             obj = self.blank(cls)
@@ -261,7 +260,7 @@ def _heads(make: Callable[..., bytes], own: _Class) -> Callable[[set[str]], byte
     """
     heads: dict[frozenset[str], bytes] = {}
     most = len(own.fields)
-    recent: list[tuple[frozenset[str] | None, bytes]] = [(None, b"")] * (most + 1)
+    recent: list[tuple[Any, bytes]] = [(None, b"")] * (most + 1)
 
     def head_of(fields_set: set[str]) -> bytes:
         size = len(fields_set)
@@ -310,8 +309,8 @@ def _model_parts(data: Any) -> _ModelParts:
         values, others, private, strays, absent = data, None, None, {}, []
     else:
         values, others, private, strays, absent = parts(data, dict, object, object, dict, list)
-    for names in (values, others or {}, private or {}, strays):
-        if not {*map(type, check(names, dict))} <= {str}:
+    for names in (values, others, private, strays):
+        if names is not None and not {*map(type, check(names, dict))} <= {str}:
             raise ValueError("a name that is not text")
     return values, others, private, strays, _texts(absent)
 

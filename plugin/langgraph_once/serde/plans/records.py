@@ -57,9 +57,11 @@ class RecordForm(Form):
     name = "record"
 
     def matches(self, cls: type) -> bool:
-        return is_record(cls) and is_subclass(cls, object)
+        return is_record(cls)
 
     def take(self, obj: Any) -> Any:
+        if not is_subclass(type(obj), object):
+            raise UnwritableError("it is more than its attributes")
         state = take(obj)
         absent = layout(type(obj)).fields.keys() - state.keys()
         return [state, sorted(absent)] if absent else state
@@ -84,7 +86,7 @@ class RecordForm(Form):
         def make_whole(data: Any) -> Any:
             if type(data) is not dict or data.keys() != names:
                 return make(data)
-            obj = _new(cls)
+            obj: Any = _new(cls)
             _set(obj, "__dict__", data)
             return obj
 
@@ -92,7 +94,7 @@ class RecordForm(Form):
 
     def plan(self, cls: type, name: Any) -> Plan:
         own = layout(cls)
-        if not own.is_plain or not asks_no_code(cls):
+        if not own.is_plain or not asks_no_code(cls) or not is_subclass(cls, object):
             return super().plan(cls, name)
         head = head_bytes(self.name, name, version_of(cls))
         names = own.fields.keys()
@@ -157,9 +159,11 @@ class StructForm(Form):
         return msgspec is not None and msgspec.Struct in cls.__mro__
 
     def take(self, obj: Any) -> dict[str, Any]:
-        fields = declared(type(obj), "__struct_fields__")
+        names = type(obj).__struct_fields__
+        if not is_subclass(type(obj), imported("msgspec").Struct) or type(obj).__dictoffset__:
+            raise UnwritableError("a struct that is more than its fields")
         return {
-            name: value for name in fields if (value := getattr(obj, name, _UNSET)) is not _UNSET
+            name: value for name in names if (value := getattr(obj, name, _UNSET)) is not _UNSET
         }
 
     def maker(self, cls: Any, extra: list[Any]) -> Maker:
@@ -175,6 +179,10 @@ class StructForm(Form):
 _UNSET: Final = object()
 
 
+_STOCK_METHODS: Final = ("model_dump", "get_secret_value", "dict", "_asdict")
+"""LangGraph writes an object that has one of them. So those are left to LangGraph's form."""
+
+
 class ReducedForm(Form):
     """Objects that say by `__reduce__` what call of their class makes them: `pickle`'s way.
 
@@ -186,7 +194,8 @@ class ReducedForm(Form):
     calls = True
 
     def matches(self, cls: type) -> bool:
-        return has_hook(tuple(part for part in cls.__mro__ if part is not object))
+        is_known = any(declared(cls, name) is not None for name in _STOCK_METHODS)
+        return not is_known and has_hook(tuple(p for p in cls.__mro__ if p is not object))
 
     def take(self, obj: Any) -> list[Any]:
         try:

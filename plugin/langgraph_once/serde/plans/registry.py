@@ -117,7 +117,8 @@ class Plans(dict[type, Plan]):
         cls = type(obj)
         form: Any = self[cls].form
         name = None if isinstance(form, AdapterForm) else name_of(cls)
-        return head_bytes(form.name, name, version_of(cls), *form.extra(obj)), form.take(obj)
+        extra = form.extra(obj)  # noqa: S610  # it is no Django's
+        return head_bytes(form.name, name, version_of(cls), *extra), form.take(obj)
 
     def maker(self, head: bytes) -> Maker:
         """Work out what makes objects of the data behind a head. `makers` has those that are known.
@@ -142,7 +143,9 @@ class Plans(dict[type, Plan]):
             return _HASHED[head.name]
         form = self._forms.get(head.form)
         if form is None:
-            raise UnavailableError(f"this version knows no form {head.form!r:.80}; was it an adapter?")
+            raise UnavailableError(
+                f"this version knows no form {head.form!r:.80}; was it an adapter?"
+            )
         if isinstance(form, (AdapterForm, StockForm)):
             return form.maker(object, head.extra)
         cls = self._loaded(form, head.name)
@@ -303,7 +306,7 @@ def _refused(_out: Writer, value: Any) -> Ext:
 
 
 _BUILTIN: Final[dict[type, Callable[[Any, Any], Any]]] = {
-    **dict.fromkeys(NATIVE | {list, dict}, _refused),
+    **{cls: _refused for cls in (*NATIVE, list, dict)},
     int: _integer,
     tuple: _array(Code.TUPLE),
     set: _set,

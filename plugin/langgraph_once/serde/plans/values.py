@@ -31,6 +31,7 @@ from zoneinfo import ZoneInfo
 from pydantic import SecretBytes, SecretStr
 
 from langgraph_once.serde.limits import checked_pattern
+from langgraph_once.serde.opaque import STAND_INS
 from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.refused import UnwritableError
 
@@ -79,9 +80,10 @@ def _take_datetime(value: datetime) -> Any:
         return [*whole, 0]
     if kind is timezone:
         return [*whole, _take_offset(zone)]
-    if kind is ZoneInfo and _is_key(zone.key):  # type: ignore[attr-defined]  # mypy takes no `kind`
-        # The offset is for a machine that does not know the zone.
-        return [*whole, zone.key, _seconds(value.utcoffset())]  # type: ignore[attr-defined]  # as above
+    if isinstance(zone, ZoneInfo) and _is_key(zone.key):
+        # The offset is for a machine that does not know the zone. Pendulum's zones are derived.
+        known = zone.key if kind is ZoneInfo else zone
+        return [*whole, known, _seconds(value.utcoffset())]
     return value.isoformat()
 
 
@@ -99,8 +101,8 @@ def _take_time(value: time) -> Any:
         return [*whole, None]
     if kind is timezone:
         return [*whole, _take_offset(zone)]
-    if kind is ZoneInfo and _is_key(zone.key):  # type: ignore[attr-defined]  # mypy takes no `kind`
-        return [*whole, zone.key]  # type: ignore[attr-defined]  # as above
+    if isinstance(zone, ZoneInfo) and _is_key(zone.key):
+        return [*whole, zone.key if kind is ZoneInfo else zone]
     return value.isoformat()
 
 
@@ -117,12 +119,13 @@ def _zone(zone: Any, offset: Any = None) -> tzinfo | None:
         return None
     if type(zone) is int:
         return _offset(zone)
-    if type(zone) is str:
-        found = _known_zone(zone)
-        if found is not None:
-            return found
-        return None if offset is None else _offset(check(offset, int))
-    return check(zone, timezone)  # type: ignore[no-any-return]  # `check` says no more of it
+    found = _known_zone(zone) if type(zone) is str else zone
+    if issubclass(type(found), tzinfo):
+        return found
+    if found is not None and type(found) not in STAND_INS:
+        raise ValueError("not a time zone")
+    # The machine does not know it, or may not load its class.
+    return None if offset is None else _offset(check(offset, int))
 
 
 def _seconds(offset: timedelta | None) -> int | None:
@@ -301,10 +304,12 @@ def _take_view(value: MappingProxyType[Any, Any]) -> Any:
     return mapping
 
 
-def _make_view(data: Any) -> MappingProxyType[Any, Any]:
-    if not issubclass(type(data), Mapping):
-        raise ValueError("a view of something else than a mapping")
-    return MappingProxyType(data)
+def _make_view(data: Any) -> Any:
+    if issubclass(type(data), Mapping):
+        return MappingProxyType(data)
+    if type(data) in STAND_INS:  # for a mapping that cannot be made here
+        return data
+    raise ValueError("a view of something else than a mapping")
 
 
 def _address_maker(cls: Any) -> Callable[[Any], Any]:

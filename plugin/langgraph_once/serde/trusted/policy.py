@@ -398,7 +398,7 @@ def _imported(module: str, path: str, place: str | None) -> Any:
         path: What the bytes call it.
         place: Where it is in the module, if it is listed: then the module is asked as usual.
     """
-    if not is_module_name(module):
+    if module not in sys.modules and not is_module_name(module):
         raise UnavailableError("no module has such a name")
     try:
         target: Any = importlib.import_module(module)

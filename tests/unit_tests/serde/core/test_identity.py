@@ -94,7 +94,10 @@ NAMES = st.text("ab", max_size=1)
 @st.composite
 def knots(draw: st.DrawFn) -> Any:
     """Draw objects that hold each other, and dictionaries and texts that msgpack cannot write."""
-    made = [draw(st.sampled_from([Knot, lambda: Point(x=0), lambda: Locked(name="n")]))() for _ in "abcde"]
+    made = [
+        draw(st.sampled_from([Knot, lambda: Point(x=0), lambda: Locked(name="n")]))()
+        for _ in "abcde"
+    ]
     odd: list[Any] = ["\ud800", {1: made[0]}, {(): made[1]}, [made[2]], (made[3],), {"k": made[4]}]
     parts = st.sampled_from([*made, *odd, 1, "a"])
     for each in made:

@@ -67,7 +67,9 @@ def test_an_exception_that_cannot_be_written_becomes_its_text() -> None:
         ({"\ud800": {1: {threading.Thread}}, "b": threading.Lock()}, '["b"]'),
     ],
 )
-def test_what_langgraph_cannot_write_either_is_an_error_with_its_place(value: Any, path: str) -> None:
+def test_what_langgraph_cannot_write_either_is_an_error_with_its_place(
+    value: Any, path: str
+) -> None:
     with pytest.raises(EncodeError, match="lock") as caught:
         once().dumps_typed(value)
     assert caught.value.path == path

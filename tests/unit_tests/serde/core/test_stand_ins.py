@@ -161,9 +161,16 @@ def test_a_stand_in_can_be_copied_pickled_and_sent_as_json(
     row = ours().dumps_typed(all_objects(shop))
     gone(shop, monkeypatch, "class")
     found = ours().loads_typed(row)
-    assert [*map(type, found)] == [OpaqueDict, OpaqueDict, OpaqueDict, OpaqueStr, OpaqueStr, OpaqueList]
+    assert [*map(type, found)] == [
+        OpaqueDict,
+        OpaqueDict,
+        OpaqueDict,
+        OpaqueStr,
+        OpaqueStr,
+        OpaqueList,
+    ]
     assert json.loads(orjson.dumps(found)) == json.loads(json.dumps(found)) == SHOWN
-    for again in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):  # noqa: S301  # our own
+    for again in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):  # our own
         assert again == found
         assert ours().dumps_typed(again) == ours().dumps_typed(found)
     assert STOCK.loads_typed(STOCK.dumps_typed(found)) == found

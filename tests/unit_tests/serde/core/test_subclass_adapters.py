@@ -211,14 +211,18 @@ def test_only_what_the_allowlist_names_is_written_and_read() -> None:
 def test_bytes_cannot_have_it_make_a_class_that_is_not_of_its_bases() -> None:
     tag, data = serde(SHAPES).dumps_typed(Shape(1, 7))
     forged = data.replace(b":Shape", b":Label")
-    with pytest.raises(PayloadError, match="Label could not be rebuilt: it is another kind of class"):
+    with pytest.raises(
+        PayloadError, match="Label could not be rebuilt: it is another kind of class"
+    ):
         serde(SHAPES).loads_typed((tag, forged))
 
 
 def test_data_that_it_refuses_is_an_error_without_its_words() -> None:
     writer = replace(SHAPES, encode=lambda shape: ("big", []))
     row = serde(writer).dumps_typed(Ball(1))
-    with pytest.raises(PayloadError, match="Ball could not be rebuilt: its adapter raised ValueError") as caught:
+    with pytest.raises(
+        PayloadError, match="Ball could not be rebuilt: its adapter raised ValueError"
+    ) as caught:
         serde(SHAPES).loads_typed(row)
     assert "secret" not in str(caught.value)
 

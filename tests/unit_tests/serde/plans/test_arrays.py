@@ -149,7 +149,7 @@ def test_what_would_not_be_the_whole_is_not_written(value: Any, reason: str) -> 
 
 
 def test_a_subclass_of_others_is_of_another_form() -> None:
-    with pytest.raises(StopIteration):
+    with pytest.raises(UnwritableError):
         take(np.arange(2).view(Grid))
 
 

@@ -117,6 +117,14 @@ def test_a_frequency_that_its_name_does_not_tell_is_not_written() -> None:
         take(pd.date_range("2025", periods=9, freq=holidays))
 
 
+def test_a_long_range_of_labels_is_written_number_by_number() -> None:
+    for value in (
+        pd.Categorical.from_codes([0], pd.RangeIndex(5000)),
+        pd.MultiIndex([pd.RangeIndex(5000)], [[0]], names=["n"]),
+    ):
+        assert back(value).equals(value)
+
+
 LONG = pd.RangeIndex(2**40)
 ONE, TWO, PLACES = (take_array(np.arange(n)) for n in (1, 2, 3))
 AT = [take_array(np.array([0], "i4"))]
@@ -128,6 +136,7 @@ HOSTILE: dict[str, tuple[type, Any]] = {
     "columns of a long range": (pd.DataFrame, [None, [], pd.RangeIndex(1), LONG, {}, True]),
     "columns without names": (pd.DataFrame, [None, [ONE], pd.RangeIndex(1), FRAME.T, {}, True]),
     "levels of a long range": (pd.MultiIndex, [None, [LONG], [ONE], [None]]),
+    "levels of a range": (pd.MultiIndex, [None, [pd.RangeIndex(2000)], [ONE], [None]]),
     "levels without codes": (pd.MultiIndex, [None, [pd.Index(["a"])], [], [None]]),
     "codes of no label": (pd.MultiIndex, [None, [pd.Index(["a"])], [TWO], [None]]),
     "categories of a long range": (pd.Categorical, [None, ONE, LONG, False]),
