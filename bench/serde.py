@@ -37,8 +37,8 @@ def report() -> Iterator[str]:
     yield from (
         "## Serializer",
         "",
-        "Threads are of about 1 KB a message, all of it different prose, with tool calls, results",
-        "and usage. No thread and no other value is written twice: each is made anew.",
+        "Threads are lists of messages, as channels hold them: about 1 KB each, all different",
+        "prose, with tool calls, results and usage. No value is written twice: each is made anew.",
         "Ratio: upstream's time over ours, as the median of pairs, and of the least times that",
         "were met once all was warm, on which others that run meanwhile have the least influence.",
         "The µs are least times, too. Upstream is `JsonPlusSerializer`, for encrypted rows",
@@ -58,9 +58,9 @@ def report() -> Iterator[str]:
     sealed = OnceSerializer(_config(encryption_keys=keys))
     sealed_peer = EncryptedSerializer.from_pycryptodome_aes(peer, key=KEY)
     for size in (1, 100, 1000):
-        yield _row("zstd", _messages(size), partial(_thread, size), peer, packed)
+        yield _row("zstd", _messages(size), partial(states.thread, size), peer, packed)
     for size in (1, 100):
-        make = partial(_thread, size)
+        make = partial(states.thread, size)
         yield _row("zstd+aesgcm", _messages(size), make, sealed_peer, sealed)
     yield ""
     yield from _array_rows(peer)
@@ -74,18 +74,15 @@ def _messages(size: int) -> str:
     return f"{size:,} message{'s' if size > 1 else ''}"
 
 
-def _thread(size: int) -> dict[str, Any]:
-    return {"messages": states.thread(size)}
-
-
 _VALUES: dict[str, Callable[[], Any]] = {
-    **{_messages(size): partial(_thread, size) for size in SIZES},
+    **{_messages(size): partial(states.thread, size) for size in SIZES},
+    "a state with 1 message": lambda: {"messages": states.thread(1), "step": 1},
+    "a checkpoint with 4 messages": partial(states.checkpoint, 4),
     **{f"plain: {name}": make for name, make in states.PLAIN.items()},
     **{f"100 messages, {name}": make for name, make in states.ODD.items()},
     "400 dataclasses": states.dataclasses,
     "400 enums": states.enums,
     "50 nested models": states.models,
-    "a checkpoint with 4 messages": partial(states.checkpoint, 4),
 }
 
 
@@ -106,7 +103,7 @@ def _row(
 
 def _foreign_row(size: int, peer: SerializerProtocol, ours: SerializerProtocol) -> str:
     """A row that upstream wrote, as every thread begins that was there before us."""
-    row = peer.dumps_typed(_thread(size))
+    row = peer.dumps_typed(states.thread(size))
     decode = _decoded(row, row, peer, ours)
     return f"| none | upstream's row, {_messages(size)} | {len(row[1]):,} | | | | | {decode} |"
 

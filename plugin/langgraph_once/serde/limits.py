@@ -267,7 +267,7 @@ def check_keys(content: bytes) -> None:
     Raises:
         PayloadError: Too many do.
     """
-    if _LARGE_MAP.search(content) is None:
+    if (b"\xde" not in content and b"\xdf" not in content) or not _LARGE_MAP.search(content):
         return
     try:
         unpackb(content, ext_hook=_nothing)

@@ -59,6 +59,13 @@ class Reader:
         error: The first one.
     """
 
+    graph: Graph | None = None
+    error: BaseException | None = None
+    _level = 0
+    _threads = 0
+    _pattern_units = 0
+    _new_types = 0
+
     def __init__(self, plans: Plans, size: int, *, tag: str, keeps: bool) -> None:
         """Take what one value needs.
 
@@ -70,16 +77,10 @@ class Reader:
         """
         self.plans = plans
         self.tag = tag
-        self.graph: Graph | None = None
-        self.error: BaseException | None = None
         self._keeps = keeps
         self._left = copies_of(size)
-        self._level = 0
-        self._threads = 0
-        self._pattern_units = 0
         self._shared: list[Any] = []
         self._refusals: dict[bytes, Maker] = {}
-        self._new_types = 0
 
     def read(self, data: bytes) -> Any:
         """Return the value.

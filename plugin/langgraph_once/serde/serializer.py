@@ -45,6 +45,8 @@ _NULL: Final = Tag("null")
 _BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
 _PLAIN: Final = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
+_LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
+"""The first bytes of texts, numbers and the like."""
 _QUICK_BYTES: Final = 2048
 """Longer values are asked for extensions at once: to find one late costs what was read before."""
 
@@ -159,6 +161,14 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: Neither this codec nor LangGraph's can write it, or it may not be written.
         """
+        if type(obj) in _PLAIN and self._is_quick:  # as metadata are: a microsecond
+            try:
+                data = packb(obj, None, OPTIONS)
+            except TypeError:
+                pass
+            else:
+                if len(data) < self._bare_below:
+                    return "once2", data
         tag, data = self.encoded(obj)
         if len(data) < self._bare_below:
             return tag.text, data
@@ -191,11 +201,6 @@ class OnceSerializer(JsonPlusSerializer):
     def _written(self, obj: Any) -> bytes:
         if self._tag.codec == "msgpack":
             return encode_stock(obj)  # type: ignore[no-any-return]
-        if type(obj) in _PLAIN:
-            try:
-                return packb(obj, None, OPTIONS)
-            except TypeError:
-                pass
         return dumps(obj, self._plans)
 
     def wrapped(
@@ -268,7 +273,7 @@ class OnceSerializer(JsonPlusSerializer):
         """
         text, payload = data
         if text == "once2" and self._is_quick and type(payload) is bytes:
-            if len(payload) < _QUICK_BYTES:
+            if len(payload) < _QUICK_BYTES or payload[0] in _LEAVES:
                 try:
                     return unpackb(payload)  # without a hook, an extension is an error
                 except ValueError:

@@ -100,15 +100,19 @@ class Writer:
         error: The first one. ormsgpack hides what a hook raises.
     """
 
+    error: Exception | None = None
+    _level = 0
+    _shared: Collection[int] = ()
+    _numbers: dict[int, int | None]
+
     def __init__(self, plans: Plans, shared: Collection[int] = ()) -> None:
         """Take the plans; `shared` are the ids of objects that are met twice, where known."""
         self.plans = plans
         self.met: list[int] = []
         self.kept: list[Any] = []
-        self.error: Exception | None = None
-        self._shared = shared
-        self._numbers: dict[int, int | None] = {}
-        self._level = 0
+        if shared:
+            self._shared = shared
+            self._numbers = {}
 
     def whole(self, value: Any) -> bytes:
         """Return the bytes of the value."""
@@ -183,7 +187,7 @@ class Writer:
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
         plans = self.plans
-        if len(items) < 2 or plans[type(items[0])].plain_head is None:
+        if not items or plans[type(items[0])].plain_head is None:
             return items
         shared, heads = self._shared, _Numbered()
         numbers: list[int] = []
@@ -297,6 +301,8 @@ def _with_threads(value: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _tried_again(value: Any) -> Any:
+    if type(value) is Later:
+        value = value.value
     if type(value) in (list, dict):
         return Later(_packed, value)
     return value if type(value) is not str or _is_text(value) else _surrogates(value)

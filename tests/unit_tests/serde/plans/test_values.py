@@ -178,7 +178,7 @@ BAD_ZONES: list[Any] = [1.5, "../x", b"", []]
     ("cls", "data"),
     [
         *each(datetime, [], [2025, 1, 1], "x", [1.0, 1, 1, 0, 0, 0, 0, 0, None]),
-        *each(datetime, *([2025, 1, 1, *[0] * 5, zone] for zone in BAD_ZONES)),
+        *each(datetime, *([2025, 1, 1, *[0] * 5, zone, 0] for zone in BAD_ZONES)),
         (datetime, [2025, 1, 1, 0, 0, 0, 0, 0, None, None, None]),
         *each(date, [2025, 13, 1], b"\x07\xe9\x01\x01", [True, 1, 1]),
         *each(time, [1], [1, 2, 3, 4, 0, {}], "25:00"),
