@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PATH", "Outcome", "outcome", "report", "table_lines"]
 
-PATH: Final = Path(__file__).parents[5] / "docs" / "fidelity.md"
+PATH: Final = Path(__file__).parents[4] / "docs" / "fidelity.md"
 
 Outcome = Literal["same", "equal", "changed", "lost", "raises"]
 
@@ -43,14 +43,15 @@ Each value of `tests/unit_tests/serde/fidelity/rows_*.py`, written and read by L
 `JsonPlusSerializer` in its default mode and by `OnceSerializer` with codec `once2`.
 
 - **same**: equal, of the same type, and so is every part of it: items, keys and their order,
-  attributes, private ones too, fields that were set, what is shared and what contains itself.
+  attributes, private ones too, fields that were set, objects that are shared, what contains
+  itself.
 - **equal**: of the same type and equal for `==`, which does not look at everything: fields that
   were set, private attributes, types inside (`1 == True`), what was one object and is two now.
 - **changed**: it comes back, without an error, as something else.
 - **lost**: it comes back, without an error, as `None`.
 - **raises**: an error on writing or reading.
 
-Left out on purpose: tracebacks of exceptions and the object of an `AttributeError`; values of
+Left out on purpose: that two references are to one list, dictionary or text; tracebacks of exceptions and the object of an `AttributeError`; values of
 cached properties, which are computed anew; whether an array was read-only; how arrays share
 memory; dictionaries and lists that two LangChain messages share, of which each gets one.
 `tests/unit_tests/serde/fidelity/sameness.py` is the comparison. Generated: do not edit;

@@ -42,8 +42,16 @@ ROWS: Final = [
     for name, value in rows.items()
 ]
 
-REFUSED: Final = {row.id for row in ROWS if row.group == "Refused"}
-"""Rows that cannot be written exactly: writing raises."""
+_GROUPS: Final = ("Refused", "Tuples in themselves")
+_NAMES: Final = (
+    *("Plain values: bytearray", "Plain values: memoryview"),
+    *("Exceptions: pydantic.ValidationError", "Exceptions: pydantic.ValidationError with own messages"),
+    *("pyarrow: scalar", "pyarrow: scalar null", "pyarrow: scalar of text"),
+    *("pyarrow: scalar of a structure", "pyarrow: simple type", "pyarrow: type"),
+)
+
+DROPPED: Final = {row.id for row in ROWS if row.group in _GROUPS or row.id in _NAMES}
+"""Rows that do not come back exactly: as LangGraph leaves them, or refused as by LangGraph."""
 
 
 def once2(**settings: Any) -> OnceSerializer:

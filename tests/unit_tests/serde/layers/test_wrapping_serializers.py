@@ -151,7 +151,7 @@ def test_a_thread_begun_with_the_wrapper_goes_on_without_it(
 @pytest.mark.parametrize("layers", ["+zstd", "+aesgcm", "+zstd+aesgcm"])
 def test_what_the_wrapper_could_not_read_of_the_first_version_is_not_lost(layers: str) -> None:
     """It wrote tags with a plus below the wrapper, which splits there."""
-    tag, data = stored()[f"once2-thread{layers}"]
+    tag, data = stored()[f"msgpack-thread{layers}"]
     cipher = aes(once({})).cipher
     row = (f"{tag}+aes", cipher.encrypt(data)[1])
     with pytest.raises(AssertionError, match="Unsupported cipher"):
