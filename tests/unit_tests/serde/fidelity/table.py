@@ -45,7 +45,10 @@ ROWS: Final = [
 _GROUPS: Final = ("Refused", "Tuples in themselves")
 _NAMES: Final = (
     *("Plain values: bytearray", "Plain values: memoryview"),
-    *("Exceptions: pydantic.ValidationError", "Exceptions: pydantic.ValidationError with own messages"),
+    *(
+        "Exceptions: pydantic.ValidationError",
+        "Exceptions: pydantic.ValidationError with own messages",
+    ),
     *("pyarrow: scalar", "pyarrow: scalar null", "pyarrow: scalar of text"),
     *("pyarrow: scalar of a structure", "pyarrow: simple type", "pyarrow: type"),
 )

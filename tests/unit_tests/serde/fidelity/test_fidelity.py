@@ -1,16 +1,15 @@
-"""Every row of the table comes back the same, alone and inside other values, or is no worse than with LangGraph."""
+"""Every row of the table comes back the same, or is no worse than with LangGraph."""
 
 from __future__ import annotations
 
 from typing import Any, get_args
 
 import pytest
-
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from tests.unit_tests.serde.fidelity.fidelity_report import Outcome, outcome
 from tests.unit_tests.serde.fidelity.sameness import difference
-from tests.unit_tests.serde.fidelity.table import REFUSED, ROWS, Row, once2
+from tests.unit_tests.serde.fidelity.table import DROPPED, ROWS, Row, once2
 
 SERDE = once2()
 KEPT = [row for row in ROWS if row.id not in DROPPED]

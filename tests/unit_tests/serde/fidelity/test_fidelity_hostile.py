@@ -19,9 +19,9 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from langgraph_once.serde.codecs.once2.types import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
 from langgraph_once.serde.codecs.once2.types.base.protocol import CyclicFamily
+
 from tests.examples import examples
 from tests.unit_tests.serde.fidelity import kinds as k
 from tests.unit_tests.serde.fidelity import model_kinds as m

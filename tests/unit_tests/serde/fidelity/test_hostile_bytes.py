@@ -19,15 +19,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
-
-from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once2 import Loader, Registry
 from langgraph_once.serde.codecs.once2.format.layout import Ext, pack
 from langgraph_once.serde.codecs.once2.format.scan import is_deeper_than
-from langgraph_once.serde.layers.compression import Compression
-from langgraph_once.serde.trust.allowlist import Allowlist
-from tests.examples import examples
 from tests.unit_tests.serde.fidelity.core_samples import (
     CELSIUS,
     OWN,
@@ -43,6 +37,12 @@ from tests.unit_tests.serde.fidelity.core_samples import (
     loader,
     read,
 )
+
+from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.layers.compression import Compression
+from langgraph_once.serde.trust.allowlist import Allowlist
+from tests.examples import examples
 from tests.unit_tests.serde.cpu import least_seconds, within
 from tests.unit_tests.serde.strictly import strict_config
 

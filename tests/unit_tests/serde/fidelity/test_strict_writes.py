@@ -8,14 +8,14 @@ from typing import Any, TypedDict
 import pytest
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 from langgraph.graph import START, StateGraph
+from langgraph_once.serde.codecs.once2 import Registry
+from tests.unit_tests.serde.fidelity.core_samples import CELSIUS, Celsius
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Opaque
-from langgraph_once.serde.codecs.once2 import Registry
 from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.fidelity import kinds as k
-from tests.unit_tests.serde.fidelity.core_samples import CELSIUS, Celsius
 from tests.unit_tests.serde.strictly import strict_config
 
 PLAIN = f"{k.Plain.__module__}:Plain"

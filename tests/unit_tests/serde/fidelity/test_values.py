@@ -10,11 +10,6 @@ from typing import Any
 import ormsgpack
 import pytest
 from hypothesis import assume, given
-
-from langgraph_once.errors import EncodeError
-from langgraph_once.serde import OnceSerializer, Opaque
-from langgraph_once.serde.layers.tag import Tag
-from tests.examples import examples
 from tests.unit_tests.serde.fidelity.core_samples import (
     EXTENSIONS,
     OWN,
@@ -33,6 +28,11 @@ from tests.unit_tests.serde.fidelity.core_samples import (
     read,
     shape,
 )
+
+from langgraph_once.errors import EncodeError
+from langgraph_once.serde import OnceSerializer, Opaque
+from langgraph_once.serde.layers.tag import Tag
+from tests.examples import examples
 from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.strictly import strict_config
 
