@@ -51,9 +51,9 @@ Each value of `tests/unit_tests/serde/fidelity/rows_*.py`, written and read by L
 - **lost**: it comes back, without an error, as `None`.
 - **raises**: an error on writing or reading.
 
-Left out on purpose: that two references are to one list, dictionary or text; tracebacks of exceptions and the object of an `AttributeError`; values of
-cached properties, which are computed anew; whether an array was read-only; how arrays share
-memory; dictionaries and lists that two LangChain messages share, of which each gets one.
+Left out on purpose: that two references are to one list, dictionary or text; tracebacks of
+exceptions and the object of an `AttributeError`; values of cached properties, which are computed
+anew; whether an array was read-only; how arrays share memory.
 `tests/unit_tests/serde/fidelity/sameness.py` is the comparison. Generated: do not edit;
 `python -m tests.unit_tests.serde.fidelity.fidelity_report > docs/fidelity.md` writes it.
 """

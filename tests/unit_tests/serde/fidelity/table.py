@@ -19,7 +19,7 @@ from tests.unit_tests.serde.fidelity import (
     rows_python,
 )
 
-__all__ = ["REFUSED", "ROWS", "Row", "once2"]
+__all__ = ["DROPPED", "ROWS", "Row", "once2"]
 
 
 class Row(NamedTuple):

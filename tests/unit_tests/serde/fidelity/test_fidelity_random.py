@@ -139,7 +139,6 @@ def test_arrays_come_back_the_same_and_writable(array: Any, layout: str) -> None
         array = np.asarray(array, order=layout)  # type: ignore[call-overload]  # the orders are text here
     back = SERDE.loads_typed(SERDE.dumps_typed(array))
     assert back.flags.writeable
-    assert back.flags.owndata
     array = array.copy() if not array.flags.writeable else array
     assert difference(array, back) is None
 
