@@ -4,14 +4,13 @@ A byte stands for each of them in the bytes, and its data are built of native va
 takes 20 bytes, and no name. The numbers stand for ever. Each `make` checks the shape of its data,
 which may be anybody's, before a constructor sees them.
 
-A date is its fields, and a zone that reads back as it was: none, an offset, or a `ZoneInfo` with a
-key. With any other zone (of pydantic, dateutil, pytz, pendulum) it is the text that LangGraph
-writes, and gets the offset that it has at that time.
+A date is the text that LangGraph writes: with a zone of pydantic, dateutil or pytz it gets the
+offset that it has at that time. Only a `ZoneInfo` with a key, the name of an offset, and the second
+of two equal times when clocks go back say more, and are kept beside the fields.
 """
 
 from __future__ import annotations
 
-import functools
 import gc
 import ipaddress
 import math
@@ -51,96 +50,75 @@ class Value(NamedTuple):
     make: Callable[[Any], Any]
 
 
-_INTEGERS: Final = [[int] * count for count in range(9)]
 _DAY_SECONDS: Final = 86_400
 
 
-def _checked(data: Any, integers: int) -> list[Any]:
-    """Return a list that must begin with so many integers and hold one part, or two, behind them.
-
-    Raises:
-        ValueError: It is something else.
-    """
-    if type(data) is not list or [*map(type, data[:integers])] != _INTEGERS[integers]:
-        raise ValueError("not the parts of a date or a time")
-    if len(data) not in (integers + 1, integers + 2):
-        raise ValueError("not the parts of a date or a time")
-    return data
-
-
 def _take_datetime(value: datetime) -> Any:
-    zone, kind = value.tzinfo, type(value.tzinfo)
-    whole = [
-        *(value.year, value.month, value.day),
-        *(value.hour, value.minute, value.second, value.microsecond, value.fold),
-    ]
-    if zone is None:
-        return [*whole, None]
-    if zone is UTC:
-        return [*whole, 0]
-    if kind is timezone:
-        return [*whole, _take_offset(zone)]
-    if isinstance(zone, ZoneInfo) and _is_key(zone.key):
-        # The offset is for a machine that does not know the zone. Pendulum's zones are derived.
-        known = zone.key if kind is ZoneInfo else zone
-        return [*whole, known, _seconds(value.utcoffset())]
-    return value.isoformat()
+    zone, fold = value.tzinfo, value.fold
+    if not _says_more(zone, fold):
+        return value.isoformat()
+    key = zone.key if type(zone) is ZoneInfo else zone
+    day = (value.year, value.month, value.day)
+    clock = (value.hour, value.minute, value.second, value.microsecond)
+    # The offset is for a machine that does not know the zone.
+    return [*day, *clock, fold, key, _seconds(value.utcoffset())]
 
 
 def _make_datetime(data: Any) -> datetime:
     if type(data) is str:
         return datetime.fromisoformat(data)
-    year, month, day, hour, minute, second, micro, fold, *zone = _checked(data, 8)
-    return datetime(year, month, day, hour, minute, second, micro, _zone(*zone), fold=fold)
+    year, month, day, *clock, fold, zone, offset = parts(data, *[int] * 8, object, object)
+    hour, minute, second, micro = clock
+    tz = _zone(zone, offset)
+    return datetime(year, month, day, hour, minute, second, micro, tz, fold=fold)
 
 
 def _take_time(value: time) -> Any:
-    zone, kind = value.tzinfo, type(value.tzinfo)
-    whole = [value.hour, value.minute, value.second, value.microsecond, value.fold]
-    if zone is None:
-        return [*whole, None]
-    if kind is timezone:
-        return [*whole, _take_offset(zone)]
-    if isinstance(zone, ZoneInfo) and _is_key(zone.key):
-        return [*whole, zone.key if kind is ZoneInfo else zone]
-    return value.isoformat()
+    zone, fold = value.tzinfo, value.fold
+    if not _says_more(zone, fold):
+        return value.isoformat()
+    key = zone.key if type(zone) is ZoneInfo else zone
+    return [value.hour, value.minute, value.second, value.microsecond, fold, key]
 
 
-def _make_time(data: Any) -> Any:
+def _make_time(data: Any) -> time:
     if type(data) is str:
         return time.fromisoformat(data)
-    hour, minute, second, micro, fold, *zone = _checked(data, 5)
-    found = _zone(*zone)
-    return time(hour, minute, second, micro, found, fold=fold)
+    hour, minute, second, micro, fold, zone = parts(data, *[int] * 5, object)
+    return time(hour, minute, second, micro, _zone(zone, None), fold=fold)
 
 
-def _zone(zone: Any, offset: Any = None) -> tzinfo | None:
-    if zone is None:
-        return None
-    if type(zone) is int:
-        return _offset(zone)
+def _says_more(zone: tzinfo | None, fold: int) -> bool:
+    """Whether zone and fold are to be kept, and are more than the offset, which a text holds."""
+    if zone is None or zone is UTC:
+        return fold == 1
+    if type(zone) is timezone:
+        return fold == 1 or len(zone.__getinitargs__()) > 1  # type: ignore[attr-defined]  # typeshed leaves it out
+    return isinstance(zone, ZoneInfo) and _is_key(zone.key)  # those of pendulum are derived from it
+
+
+def _zone(zone: Any, offset: Any) -> tzinfo | None:
     found = _known_zone(zone) if type(zone) is str else zone
-    if issubclass(type(found), tzinfo):
+    if zone is None or issubclass(type(found), tzinfo):
         return found
     if found is not None and type(found) not in STAND_INS:
         raise ValueError("not a time zone")
     # The machine does not know it, or may not load its class.
-    return None if offset is None else _offset(check(offset, int))
+    return None if offset is None else timezone(timedelta(seconds=check(offset, int)))
 
 
 def _seconds(offset: timedelta | None) -> int | None:
     return None if offset is None else offset.days * _DAY_SECONDS + offset.seconds
 
 
-def _take_offset(zone: Any) -> Any:
-    """Return whole seconds for a `timezone` without a name, else itself: a value of its own."""
-    offset, *name = zone.__getinitargs__()
-    return zone if name or offset.microseconds else _seconds(offset)
-
-
-@functools.lru_cache(256)
-def _offset(seconds: int) -> timezone:
-    return timezone(timedelta(seconds=seconds))
+def _kept(zone: tzinfo | None) -> Any:
+    """Return what stands for a zone of which an offset says too little; None for another."""
+    if type(zone) is timezone:
+        _, *name = zone.__getinitargs__()  # type: ignore[attr-defined]  # typeshed leaves it out
+        return zone if name else None
+    if isinstance(zone, ZoneInfo) and _is_key(zone.key):
+        return zone.key if type(zone) is ZoneInfo else zone  # pendulum's are derived from it
+    return None
 
 
 def _take_timezone(value: Any) -> list[Any]:
@@ -252,9 +230,12 @@ def _little_endian(value: array[Any]) -> array[Any]:
     return swapped
 
 
+_UNKNOWN: Final = uuid.SafeUUID.unknown  # members of enums cost more to look up
+
+
 def _take_uuid(value: uuid.UUID) -> Any:
-    is_known = value.is_safe is not uuid.SafeUUID.unknown
-    return [value.bytes, value.is_safe.value] if is_known else value.bytes
+    content = value.int.to_bytes(16, "big")
+    return content if value.is_safe is _UNKNOWN else [content, value.is_safe.value]
 
 
 def _make_uuid(data: Any) -> uuid.UUID:
@@ -282,7 +263,7 @@ def _make_pattern(data: Any) -> re.Pattern[Any]:
     return checked_pattern(check(pattern, str, bytes), flags)
 
 
-def _take_path(value: pathlib.PurePath) -> str:
+def _take_windows_path(value: pathlib.PurePath) -> str:
     text = str(value)
     if type(value)(text) != value:  # Python 3.11 takes the file `.\c:` for the drive `c:`
         raise UnwritableError("a path that its own text does not name")
@@ -369,10 +350,10 @@ BY_TYPE: Final[dict[type, Value]] = {
     MappingProxyType: Value(17, _take_view, _make_view),
     SecretStr: Value(18, _secret, _secret_maker(SecretStr, str)),
     SecretBytes: Value(19, _secret, _secret_maker(SecretBytes, bytes)),
-    pathlib.PurePosixPath: Value(20, _take_path, _path_maker(_POSIX, _POSIX)),
-    pathlib.PureWindowsPath: Value(21, _take_path, _path_maker(_WINDOWS, _WINDOWS)),
-    pathlib.PosixPath: Value(22, _take_path, _path_maker(pathlib.PosixPath, _POSIX)),
-    pathlib.WindowsPath: Value(23, _take_path, _path_maker(pathlib.WindowsPath, _WINDOWS)),
+    pathlib.PurePosixPath: Value(20, str, _path_maker(_POSIX, _POSIX)),
+    pathlib.PureWindowsPath: Value(21, _take_windows_path, _path_maker(_WINDOWS, _WINDOWS)),
+    pathlib.PosixPath: Value(22, str, _path_maker(pathlib.PosixPath, _POSIX)),
+    pathlib.WindowsPath: Value(23, _take_windows_path, _path_maker(pathlib.WindowsPath, _WINDOWS)),
     **{
         cls: Value(number, str, _address_maker(cls))
         for number, cls in enumerate(_ADDRESSES, start=24)

@@ -117,6 +117,13 @@ def test_a_time_with_a_foreign_zone_gets_its_offset_if_it_has_one() -> None:
     assert back([datetime(2026, 1, 1, tzinfo=SilentZone())]) == [datetime(2026, 1, 1)]  # noqa: DTZ001  # as LangGraph
 
 
+@pytest.mark.parametrize("zone", [None, UTC, timezone(timedelta(hours=1)), BERLIN], ids=repr)
+def test_the_second_of_two_equal_times_stays_the_second(zone: tzinfo | None) -> None:
+    value = datetime(2025, 10, 26, 2, 30, fold=1, tzinfo=zone)
+    found = back([value, value.timetz()])
+    assert [(one, one.fold) for one in found] == [(value, 1), (value.timetz(), 1)]
+
+
 class Zone(ZoneInfo):
     """As the zones of pendulum are."""
 
@@ -178,7 +185,7 @@ BAD_ZONES: list[Any] = [1.5, "../x", b"", []]
     ("cls", "data"),
     [
         *each(datetime, [], [2025, 1, 1], "x", [1.0, 1, 1, 0, 0, 0, 0, 0, None]),
-        *each(datetime, *([2025, 1, 1, *[0] * 5, zone] for zone in BAD_ZONES)),
+        *each(datetime, *([2025, 1, 1, *[0] * 5, zone, 0] for zone in BAD_ZONES)),
         (datetime, [2025, 1, 1, 0, 0, 0, 0, 0, None, None, None]),
         *each(date, [2025, 13, 1], b"\x07\xe9\x01\x01", [True, 1, 1]),
         *each(time, [1], [1, 2, 3, 4, 0, {}], "25:00"),
