@@ -19,7 +19,7 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 def project_source(
     given: Sequence[str] = (), *, file: Path | None = None, manifest: Manifest | None = None
 ) -> tuple[str, ...]:
-    """Return the folders of the project, and the files of its graphs.
+    """Return the folders of the project, and the files and packages of its graphs.
 
     The folders are the `dependencies` of the `langgraph.json` in the working directory, which is
     that of the project, in `langgraph dev` and in the image that `langgraph build` makes. The
@@ -56,11 +56,14 @@ def _dependencies(manifest: Path) -> Iterator[Path]:
 
 
 def _place_of(name: str) -> Iterator[Path]:
-    """Yield the folder of the package that a graph is in, or the file of its module."""
+    """Yield the folders of the package that a graph is in, or the file of its module."""
     try:
         spec = importlib.util.find_spec(name.partition(":")[0].partition(".")[0])
     except (ImportError, ValueError):
         return
-    if spec is not None and spec.origin is not None:
-        file = Path(spec.origin)
-        yield file.parent if file.name == "__init__.py" else file
+    if spec is None:
+        return
+    if spec.submodule_search_locations is not None:
+        yield from map(Path, spec.submodule_search_locations)
+    elif spec.origin is not None:
+        yield Path(spec.origin)

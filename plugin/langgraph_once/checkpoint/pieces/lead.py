@@ -14,9 +14,20 @@ from langgraph_once.serde.format import EXTENSION_STARTS, Code, split
 __all__ = ["lead_bytes"]
 
 _HEADER_BYTES: Final = {
-    0xC4: 2, 0xC5: 3, 0xC6: 5, 0xD9: 2, 0xDA: 3, 0xDB: 5,
-    0xDC: 3, 0xDD: 5, 0xDE: 3, 0xDF: 5,
-    0xC7: 3, 0xC8: 4, 0xC9: 6, **dict.fromkeys(range(0xD4, 0xD9), 2),
+    0xC4: 2,
+    0xC5: 3,
+    0xC6: 5,
+    0xD9: 2,
+    0xDA: 3,
+    0xDB: 5,
+    0xDC: 3,
+    0xDD: 5,
+    0xDE: 3,
+    0xDF: 5,
+    0xC7: 3,
+    0xC8: 4,
+    0xC9: 6,
+    **dict.fromkeys(range(0xD4, 0xD9), 2),
 }
 """Of the headers that are longer than their first byte. The code of an extension comes last."""
 
