@@ -13,8 +13,8 @@ from ormsgpack import Ext, packb
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1.format.layout import MARK
-from langgraph_once.serde.codecs.once1.format.layout import Ext as Once
+from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.plans.registry import FORMS
 
 Enforcement = Literal["safe", "strict", "warn", "open"]
 ENFORCEMENTS: tuple[Enforcement, ...] = ("safe", "strict", "warn", "open")
@@ -71,11 +71,12 @@ def rows(module: str, name: str, proof: Path) -> dict[str, tuple[str, bytes]]:
         "msgpack",
         packb(Ext(3, packb([module, name.rpartition(".")[0] or name, command, last]))),
     )
-    for family in ("record", "object", "model", "container", "value"):
-        parts = packb(family) + packb(f"{module}:{name}") + packb({"args": command}) + packb(MARK)
-        found[f"once1 {family}"] = ("once1", packb(Ext(Once.FAMILY, parts)))
-    for code in (Once.FUNCTION, Once.CLASS):
-        found[f"once1 {code.name}"] = ("once1", packb(Ext(code, f"{module}:{name}".encode())))
+    for form in (*(form.name for form in FORMS), "named", "stock", "hashed"):
+        for number, data in enumerate((command, {"args": command}, [command, {}], None)):
+            for extra in ((), (None,), ([],), (0,)):
+                head = head_bytes(form, f"{module}:{name}", 0, *extra)
+                content = packb(Ext(Code.OBJECT, head + packb(data)))
+                found[f"once2 {form} {number} {extra}"] = ("once2", content)
     return found
 
 

@@ -1,53 +1,145 @@
-"""No row runs code of a class that is merely imported; `docs/security.md` says what else runs."""
+"""What of a known class runs when a row names it: validators and constructors of data, no more."""
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import pydantic
 import pytest
+from ormsgpack import Ext, packb
 
-from .families import FAMILIES
-from .report import cell, line, results, row_of
+from langgraph_once.config import SerdeConfig
+from langgraph_once.errors import SerdeError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.plans.registry import FORMS
 
-COMMAND = "python -m tests.unit_tests.serde.hostile.report"
-AT_LEAST = 150
-CODECS = ("once1", "msgpack")
-
-
-def slow(family: str) -> Any:
-    return pytest.param(family, marks=pytest.mark.slow)
-
-
-SOON = ("pydantic model", "dataclass", "Enum", "subclass of set", "exception")
-"""The families that are looked at each time; the others take a minute more."""
-
-WHOLE = ("subclass of set", "Flag", "dataclass, slots", "named tuple")
-"""Those of which every cell of the document is looked at: what runs of other classes, too."""
-
-HOLDS_VALUES = ("pydantic model", "dataclass", "named tuple", "Enum")
-"""Those whose instances come back whatever their methods are."""
+HERE = __name__
+RAN: list[str] = []
 
 
-@pytest.mark.parametrize(
-    "family",
-    [f if f in SOON else slow(f) for f in FAMILIES],
-)
-def test_nothing_of_an_imported_class_runs_and_the_document_says_so(family: str) -> None:
-    found = results(family) if family in WHOLE else results(family, ("imported",))
-    for codec in CODECS:
-        of_codec = found[codec, "imported"]
-        assert {name: ran for name, (_, ran) in of_codec.items() if ran} == {}
-        assert len(of_codec) >= AT_LEAST, "hooks that do not work show nothing"
-    said = row_of(family)
-    cells = [cell(found[codec, "imported"]) for codec in CODECS]
-    assert [said[1], said[4]] == cells, COMMAND
-    if family in HOLDS_VALUES:
-        assert refused_methods(found["once1", "imported"]) <= {"method __del__"}
-    if family in WHOLE:
-        assert line(family).strip("|\n ").split(" | ")[1:] == said, COMMAND
+def note(name: str) -> Callable[..., Any]:
+    def method(*_args: Any, **_kwargs: Any) -> Any:
+        RAN.append(name)
+        return None
+
+    return method
 
 
-def refused_methods(found: dict[str, tuple[str, tuple[str, ...]]]) -> set[str]:
-    return {
-        name for name, (back, _) in found.items() if name[:7] == "method " and back != "instance"
-    }
+class Ordinary:
+    __init__ = note("__init__")
+    __reduce__ = note("__reduce__")
+    __getattr__ = note("__getattr__")
+    __call__ = note("__call__")
+
+
+class Restored:
+    __setstate__ = note("__setstate__")
+    __getstate__ = note("__getstate__")
+
+
+class Deleted:
+    __del__ = note("__del__")
+
+
+class Meta(type):
+    __call__ = note("__call__ of its metaclass")
+
+
+class Special(metaclass=Meta):
+    text: str = ""
+
+
+@dataclass
+class Thrown:
+    text: str = ""
+    __del__ = note("__del__")
+
+
+class Dumped(dict[str, Any]):
+    __init__ = note("__init__")
+    __setitem__ = note("__setitem__")
+    update = note("update")
+
+
+@dataclass
+class Record:
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        RAN.append("__post_init__")
+
+
+class Model(pydantic.BaseModel):
+    text: str = ""
+
+    @pydantic.field_validator("text")
+    @classmethod
+    def check(cls, text: str) -> str:
+        RAN.append("validator")
+        return text
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        RAN.append("_missing_")
+
+
+NO_DATA = ("Ordinary", "Restored", "Deleted", "Special", "Thrown", "Dumped", "note")
+DATA = ("Record", "Model", "Colour")
+BY_LANGGRAPH = frozenset({"__post_init__", "validator", "_missing_"})
+
+
+def langgraph_rows(name: str) -> list[bytes]:
+    arguments: list[Any] = ["x", ["x"], {"text": "x"}, {"a": 1}, [], 7, None]
+    return [
+        packb(Ext(code, packb([HERE, name, argument, "fromisoformat"])))
+        for code in range(6)
+        for argument in arguments
+    ]
+
+
+def own_rows(name: str) -> list[bytes]:
+    data: list[Any] = ["x", ["x"], {"text": "x"}, [{"text": "x"}, None], [["x"], {}], [], None]
+    return [
+        packb(Ext(Code.OBJECT, head_bytes(form.name, f"{HERE}:{name}", 0, *extra) + packb(each)))
+        for form in FORMS
+        for each in data
+        for extra in ((), (None,), ([],))
+    ]
+
+
+def ran(tag: str, rows: list[bytes], **settings: Any) -> set[str]:
+    """Return what ran while these rows were read, and what was read of them thrown away."""
+    RAN.clear()
+    serde = OnceSerializer(SerdeConfig(**settings))
+    for row in rows:
+        try:
+            serde.loads_typed((tag, row))
+        except SerdeError:
+            continue
+    return {*RAN}
+
+
+@pytest.mark.parametrize("name", NO_DATA)
+@pytest.mark.parametrize("enforcement", ["safe", "strict"])
+def test_nothing_runs_of_a_class_that_is_no_data(name: str, enforcement: str) -> None:
+    assert ran("msgpack", langgraph_rows(name), enforcement=enforcement) == set()
+    assert ran("once2", own_rows(name), enforcement=enforcement) == set()
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_of_data_run_validators_and_constructors_in_rows_of_langgraph(name: str) -> None:
+    assert ran("msgpack", langgraph_rows(name)) <= BY_LANGGRAPH
+    assert ran("msgpack", langgraph_rows(name), enforcement="strict") == set()
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_of_data_nothing_runs_in_our_rows(name: str) -> None:
+    assert ran("once2", own_rows(name)) <= {"_missing_"}
