@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["OnceSerializer"]
 
 _NULL: Final = Tag("null")
+_STOCK: Final = Tag("msgpack")
 _BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
 _PLAIN: Final = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
@@ -188,15 +189,30 @@ class OnceSerializer(JsonPlusSerializer):
         try:
             data = self._written(obj)
             check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
-        except EncodeError:
+        except EncodeError as error:
+            error.path = path_of(vars(error).get("value"), obj)
             raise
         except SerdeError as error:
             raise EncodeError(
                 f"{_name(obj)} is not written, since reading would refuse it: {error}"
             ) from error
         except Exception as error:
-            raise _refusal(obj, error) from error
+            return self._as_langgraph(obj, error)
         return self._tag, data
+
+    def _as_langgraph(self, obj: Any, error: Exception) -> tuple[Tag, bytes]:
+        """Return what LangGraph writes for a value that this codec cannot write: the last resort.
+
+        Raises:
+            EncodeError: LangGraph cannot write it, either.
+        """
+        try:
+            data = encode_stock(obj)
+        except Exception:
+            raise _refusal(obj, error) from error
+        name, text = _name(obj), "Stored %s as LangGraph does, as a whole: %s"
+        self._plans.trust.warn(name, text, name, error)
+        return _STOCK, data
 
     def _written(self, obj: Any) -> bytes:
         if self._tag.codec == "msgpack":

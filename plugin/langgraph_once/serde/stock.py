@@ -183,11 +183,11 @@ class _Reader:
             return _DeltaSnapshot(parts)
         module, name, argument = check(parts, list)[:3]
         key = code, check(module, str), check(name, str)
+        if code == METHOD and parts[3:] != ["fromisoformat"]:
+            _tell_of_method(module, name, parts[3:])
         make = self.plans.stock_makers.get(key) or self._own.get(key)
         if make is None:
             make = self.maker(key)
-        if code == METHOD and parts[3:] != ["fromisoformat"]:
-            self._tell_of_method(module, name, parts[3:])
         made = make(argument)
         if self._level and isinstance(made, Decimal) and abs(made.adjusted()) > _MAX_EXPONENT:
             raise UnavailableError("a number of too many digits")
@@ -231,11 +231,6 @@ class _Reader:
             raise UnavailableError("a call that LangGraph never writes")
         return cls
 
-    def _tell_of_method(self, module: str, name: str, method: Any) -> NoReturn:
-        kind, called = "msgpack_method_blocked", str(method)[:100]
-        emit_serde_event({"kind": kind, "module": module, "name": name, "method": called})
-        raise UnavailableError("a call of a method")
-
     def _pattern(self, argument: Any) -> Any:
         self._pattern_units += pattern_units(*argument)
         if self._pattern_units > MAX_PATTERN_UNITS:
@@ -249,6 +244,7 @@ class _Reader:
         name = f"{parts[0]}:{parts[1]}"[:300] if named else _NAMES.get(code, "?:?")
         if not self.keeps:
             if isinstance(error, SerdeError):
+                error.tag = error.tag or self.tag
                 raise error
             why = f"{name} could not be rebuilt ({type(error).__name__})"
             raise PayloadError(why, tag=self.tag) from error
@@ -256,6 +252,12 @@ class _Reader:
             text = "Could not rebuild %s as LangGraph wrote it (%s); its content stands for it"
             self.plans.trust.warn(name, text, name, type(error).__name__)
         return stand_in(head_bytes("stock", name, 0, code), content, parts[2] if is_call else None)
+
+
+def _tell_of_method(module: str, name: str, method: Any) -> NoReturn:
+    kind, called = "msgpack_method_blocked", str(method)[:100]
+    emit_serde_event({"kind": kind, "module": module, "name": name, "method": called})
+    raise UnavailableError("a call of a method")
 
 
 _NAMES: Final = {ARRAY: "numpy:ndarray"}
@@ -437,6 +439,7 @@ def rebuild_message(parts: Any) -> Any:
         (type(content) is not str and not _are_blocks(content))
         or type(more) is not dict
         or type(metadata) is not dict
+        or type(kind) is not str
         or kind != its_kind
         or not (name is None or type(name) is str)
         or not (id_ is None or type(id_) is str)
@@ -500,6 +503,7 @@ def _is_call(call: Any) -> bool:
         and type(args) is dict
         and {*map(type, args)} <= {str}
         and (id_ is None or type(id_) is str)
+        and type(kind) is str
         and kind == "tool_call"
     )
 
@@ -531,7 +535,8 @@ def _chunk_differs(dump: Any, calls: Any, invalid: Any, usage: Any, pieces: Any,
 
 
 def _tool_differs(_dump: Any, call_id: Any, _artifact: Any, status: Any) -> bool:
-    return type(call_id) is not str or status not in ("success", "error")
+    is_text = type(call_id) is type(status) is str
+    return not is_text or status not in ("success", "error")
 
 
 _Message = tuple[type[BaseModel], list[str], set[str], str, Callable[..., bool] | None]

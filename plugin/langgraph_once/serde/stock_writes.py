@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import ormsgpack
 from langgraph.checkpoint.serde import jsonplus
-from ormsgpack import Ext
+from ormsgpack import Ext, packb
 
 from langgraph_once.serde.format import head_parts
 from langgraph_once.serde.opaque import STAND_INS, Opaque, bare, source_of
@@ -60,7 +60,7 @@ def _stand_in(obj: Any) -> Any:
         if form == "stock":
             return Ext(extra[0], source[1])
         if form in _CODES and isinstance(obj, dict) and type(name) is str:
-            return Ext(_CODES[form], encode_stock((*name.split(":", 1), dict(obj))))
+            return Ext(_CODES[form], _encode((*name.split(":", 1), dict(obj))))
     if type(obj) is Opaque:
         raise TypeError(f"{obj.type_name}, which was read as an `Opaque`")
     return bare(obj)
@@ -68,13 +68,26 @@ def _stand_in(obj: Any) -> Any:
 
 _NAMES: Final = dict(vars(jsonplus))
 _upstream_hook: Final = FunctionType(jsonplus._msgpack_default.__code__, _NAMES)  # noqa: SLF001  # see above
-encode_stock: Final = FunctionType(
-    jsonplus._msgpack_enc.__code__,  # noqa: SLF001  # see above
-    _NAMES,
-    "encode_stock",
-)
-"""Returns the msgpack that LangGraph writes for a value. Raises as LangGraph does."""
+_encode: Final = FunctionType(jsonplus._msgpack_enc.__code__, _NAMES)  # noqa: SLF001  # see above
+_OPAQUE: Final = packb(Opaque.__module__)
+
+
+def encode_stock(value: Any) -> bytes:
+    """Return the msgpack that LangGraph writes for a value.
+
+    Raises:
+        TypeError: LangGraph cannot write it, either.
+    """
+    try:
+        return _encode(value)  # type: ignore[no-any-return]  # as the function that it is made of
+    except Exception:
+        # Each level takes a frame less there: it may have been too deep.
+        data: bytes = jsonplus._msgpack_enc(value)  # noqa: SLF001  # see above
+        if _OPAQUE in data:
+            raise
+        return data
+
 
 _NAMES["_msgpack_default"] = _hook
-_NAMES["_msgpack_enc"] = encode_stock
+_NAMES["_msgpack_enc"] = _encode
 _NAMES["_option"] = jsonplus._option | ormsgpack.OPT_PASSTHROUGH_SUBCLASS  # noqa: SLF001  # see above

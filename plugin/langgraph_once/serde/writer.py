@@ -147,7 +147,8 @@ class Writer:
                 return self._once(obj)
             return self.plans[type(obj)].write(self, obj)
         except Exception as error:
-            self.error = self.error or _placed(error, obj)
+            if self.error is None:
+                self.error = _placed(error, obj)
             if type(obj) is Later or isinstance(self.error, _FINAL):
                 raise
             return self._instead(obj, level, met)
@@ -275,6 +276,8 @@ def _placed(error: Exception, obj: Any) -> Exception:
     """Return an error that knows the object that it is about, and quotes nothing of it."""
     if isinstance(error, UnwritableError):
         error.value = obj if error.value is None else error.value
+    elif isinstance(error, EncodeError):
+        vars(error).setdefault("value", obj)
     elif not isinstance(error, _FINAL):
         return UnwritableError(f"{type(error).__name__} where it was taken apart", obj)
     return error

@@ -44,7 +44,7 @@ _MAX_GAPS: Final = 100
 _MIN_VIEW_BYTES: Final = 1 << 16
 """Smaller arrays are copied, which is faster than a view of them."""
 _MODULES: Final = ("numpy", "numpy.rec", "numpy.char", "numpy.ma", "numpy.ma.core", "numpy.dtypes")
-_ARRAYS: Final = ("ndarray", "matrix", "recarray", "chararray", "MaskedArray")
+_ARRAYS: Final = ("ndarray", "matrix", "recarray", "chararray", "MaskedArray", "MaskedConstant")
 _NOTED: Final = frozenset({"_getitem"})
 """Where a matrix notes that it is being read."""
 
@@ -260,7 +260,7 @@ class NumpyForm(Form):
         if isinstance(obj, numpy.generic):
             return take_array(numpy.asarray(obj, dtype=obj.dtype))
         if isinstance(obj, numpy.ma.MaskedArray):
-            return _take_masked(obj)
+            return None if obj is numpy.ma.masked else _take_masked(obj)
         if vars(obj).keys() - _NOTED:
             raise UnwritableError("an array with attributes")
         return take_array(obj.view(numpy.ndarray))
@@ -276,8 +276,8 @@ class NumpyForm(Form):
             return lambda data: cls(check(data, str if cls is numpy.str_ else bytes))
         if issubclass(cls, numpy.generic):
             return lambda data: make_array(data)[()]
-        if cls is numpy.ma.MaskedArray:
-            return _make_masked
+        if issubclass(cls, numpy.ma.MaskedArray):
+            return _make_masked if cls is numpy.ma.MaskedArray else lambda _: numpy.ma.masked
         return lambda data: make_array(data).view(cls)
 
     def shown(self, data: Any, extra: list[Any]) -> Any:

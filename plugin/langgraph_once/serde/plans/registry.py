@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ormsgpack import Ext
 
-from langgraph_once.errors import ConfigError
+from langgraph_once.errors import ConfigError, EncodeError
 from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts
 from langgraph_once.serde.limits import check_hashes
 from langgraph_once.serde.names import classes_in, found, is_alias, name_of
@@ -80,8 +80,8 @@ class Plans(dict[type, Plan]):
             self.clear()
         try:
             plan = self._plan(cls)
-        except UnwritableError as error:  # raised where an instance is to be written
-            plan = Plan(_refusing(str(error)))
+        except (UnwritableError, EncodeError) as error:  # where an instance is to be written
+            plan = Plan(_refusing(type(error), str(error)))
         return self.setdefault(cls, plan)
 
     def _plan(self, cls: type) -> Plan:
@@ -291,9 +291,9 @@ def _named(_out: Writer, target: Any) -> Ext:
     return Ext(Code.OBJECT, head_bytes("named", name_of(target)) + _NIL)
 
 
-def _refusing(reason: str) -> Callable[[Writer, Any], Ext]:
-    def refuse(_out: Writer, value: Any) -> Ext:
-        raise UnwritableError(reason, value)
+def _refusing(kind: type[Exception], reason: str) -> Callable[[Writer, Any], Ext]:
+    def refuse(_out: Writer, _value: Any) -> Ext:
+        raise kind(reason)
 
     return refuse
 

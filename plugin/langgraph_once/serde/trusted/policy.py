@@ -151,7 +151,9 @@ class Trust:
             raise ConfigError("allowlist", f"must be types or names, got {type(types).__name__}")
         more = {name for entry in types for name in _listed_names(entry)}
         more = {name for name in more if not self._is_listed(*name.split(":", 1))}
-        return self._with(listed=self.listed | more) if more else self
+        if not more:
+            return self
+        return self._with(listed=self.listed | more, _found_listed={*self._found_listed})
 
     def sealed(self) -> Trust:
         """Return the trust for rows that one of our keys sealed: what they name is known."""
@@ -197,8 +199,8 @@ class Trust:
             target = _imported(module, path, self._place_of(module, path) if is_listed else None)
         if target is None:
             raise UnavailableError(f"{name:.200} was not found; if it moved, say so in `aliases`")
-        if is_listed and len(self._found_listed) < _MAX_WARNED:
-            self._found_listed.add(":".join(names_of(target)))  # listed where it is imported to
+        if self._is_named(module, path) and len(self._found_listed) < _MAX_WARNED:
+            self._found_listed.add(":".join(names_of(target)))  # it may be listed by an old name
         return target
 
     def find_named(self, name: str) -> Any:
@@ -279,17 +281,20 @@ class Trust:
 
     def _is_listed(self, module: str, path: str, of_data: Any = None) -> bool:
         """Whether a name is listed; that of a class of data may be so by its module."""
-        path = path.partition("[")[0]
-        last = path.rpartition(".")[2]
-        if (module, path) in SAFE_MSGPACK_TYPES or not self.listed.isdisjoint(
-            (f"{module}:{path}", f"{module}:{last}")
-        ):
-            return True
-        if self._place_of(module, path) != path or f"{module}:{path}" in self._found_listed:
+        if self._is_named(module, path) or f"{module}:{path}" in self._found_listed:
             return True
         is_type = issubclass(type(of_data), type)
         return f"{module}.".startswith(_DATA_MODULES) and (
             of_data is None or (is_type and is_data(of_data))
+        )
+
+    def _is_named(self, module: str, path: str) -> bool:
+        path = path.partition("[")[0]
+        names = f"{module}:{path}", f"{module}:{path.rpartition('.')[2]}"
+        return (
+            (module, path) in SAFE_MSGPACK_TYPES
+            or not self.listed.isdisjoint(names)
+            or self._place_of(module, path) != path
         )
 
     def _place_of(self, module: str, name: str) -> str:

@@ -23,8 +23,9 @@ _MAX_SOURCE_BYTES: Final = 2 * 1024 * 1024
 _MAX_FILES: Final = 20_000
 
 _IMPORT: Final = re.compile(
-    rb"^[ \t]*(?:[^\n#\"']*[:;][ \t]*)?"  # in one line with what it stands in: `try: import a`
-    rb"(?:from[ \t\f]+(\.*)([\w.]*)[ \t\f]*\\?\s*import\b|import[ \t\f]+\\?\s*([^\n#;]+))"
+    rb"(?:^|[:;])[ \t\f]*"  # also in one line with others: `try: import a`
+    rb"(?:from[ \t\f]+(?:\\\s*)?(\.*)([\w.]*)[ \t\f]*(?:\\\s*)?import\b"
+    rb"|import[ \t\f]+(?:\\\s*)?([^\n#;]+))"
     rb"|(?:import_module|__import__)\(\s*[rub]?[\"'](\.*)([\w.]*)",
     re.MULTILINE,
 )

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from tests.unit_tests.serde.fidelity.sameness import difference
-from tests.unit_tests.serde.fidelity.table import ROWS, once1
+from tests.unit_tests.serde.fidelity.table import ROWS, once2
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import SerializerProtocol
 
 __all__ = ["PATH", "Outcome", "outcome", "report", "table_lines"]
 
-PATH: Final = Path(__file__).parents[5] / "docs" / "fidelity.md"
+PATH: Final = Path(__file__).parents[4] / "docs" / "fidelity.md"
 
 Outcome = Literal["same", "equal", "changed", "lost", "raises"]
 
@@ -40,19 +40,20 @@ _INTRODUCTION: Final = """\
 # What comes back from a checkpoint
 
 Each value of `tests/unit_tests/serde/fidelity/rows_*.py`, written and read by LangGraph's
-`JsonPlusSerializer` in its default mode and by `OnceSerializer` with codec `once1`.
+`JsonPlusSerializer` in its default mode and by `OnceSerializer` with codec `once2`.
 
 - **same**: equal, of the same type, and so is every part of it: items, keys and their order,
-  attributes, private ones too, fields that were set, what is shared and what contains itself.
+  attributes, private ones too, fields that were set, objects that are shared, what contains
+  itself.
 - **equal**: of the same type and equal for `==`, which does not look at everything: fields that
   were set, private attributes, types inside (`1 == True`), what was one object and is two now.
 - **changed**: it comes back, without an error, as something else.
 - **lost**: it comes back, without an error, as `None`.
 - **raises**: an error on writing or reading.
 
-Left out on purpose: tracebacks of exceptions and the object of an `AttributeError`; values of
-cached properties, which are computed anew; whether an array was read-only; how arrays share
-memory; dictionaries and lists that two LangChain messages share, of which each gets one.
+Left out on purpose: that two references are to one list, dictionary or text; tracebacks of
+exceptions and the object of an `AttributeError`; values of cached properties, which are computed
+anew; whether an array was read-only; how arrays share memory.
 `tests/unit_tests/serde/fidelity/sameness.py` is the comparison. Generated: do not edit;
 `python -m tests.unit_tests.serde.fidelity.fidelity_report > docs/fidelity.md` writes it.
 """
@@ -85,12 +86,12 @@ def _is_equal(value: Any, back: Any) -> bool:
 def report() -> str:
     """Return the whole file."""
     logging.disable()  # upstream warns of every class
-    upstream, ours = JsonPlusSerializer(), once1()
+    upstream, ours = JsonPlusSerializer(), once2()
     results = [(row, outcome(upstream, row.value), outcome(ours, row.value)) for row in ROWS]
     logging.disable(logging.NOTSET)
     lines = [_INTRODUCTION, *_counts(results), ""]
     for group, found in groupby(results, key=lambda result: result[0].group):
-        lines += [f"## {group}", "", "| value | JsonPlusSerializer | once1 |", "|---|---|---|"]
+        lines += [f"## {group}", "", "| value | JsonPlusSerializer | once2 |", "|---|---|---|"]
         lines += [f"| {row.name} | {theirs} | {mine} |" for row, theirs, mine in found]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
@@ -120,7 +121,7 @@ def _counts(results: list[Any]) -> list[str]:
         f"| of {len(results)} values | {' | '.join(outcomes)} |",
         "|---|---|---|---|---|---|",
         f"| JsonPlusSerializer | {' | '.join(str(theirs[name]) for name in outcomes)} |",
-        f"| once1 | {' | '.join(str(mine[name]) for name in outcomes)} |",
+        f"| once2 | {' | '.join(str(mine[name]) for name in outcomes)} |",
     ]
 
 

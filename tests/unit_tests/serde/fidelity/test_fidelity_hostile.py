@@ -19,9 +19,9 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langgraph_once.serde.codecs.once2.types import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
+from langgraph_once.serde.codecs.once2.types.base.protocol import CyclicFamily
 
-from langgraph_once.serde.codecs.once1.types import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
-from langgraph_once.serde.codecs.once1.types.base.protocol import CyclicFamily
 from tests.examples import examples
 from tests.unit_tests.serde.fidelity import kinds as k
 from tests.unit_tests.serde.fidelity import model_kinds as m
@@ -30,7 +30,7 @@ from tests.unit_tests.serde.fidelity.table import REFUSED, ROWS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from langgraph_once.serde.codecs.once1.types.base.protocol import Family
+    from langgraph_once.serde.codecs.once2.types.base.protocol import Family
 
 ADAPTERS = {adapter.name: adapter for adapter in BUILTIN_ADAPTERS}
 FAMILIES = {family.name: family for family in BUILTIN_FAMILIES}

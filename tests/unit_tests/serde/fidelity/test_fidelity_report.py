@@ -15,4 +15,4 @@ def test_the_file_has_every_row_and_what_our_codec_does() -> None:
 
 def test_the_counts_at_the_top_are_those_of_the_rows() -> None:
     same = len(ROWS) - len(REFUSED)
-    assert f"| once1 | {same} | 0 | 0 | 0 | {len(REFUSED)} |" in PATH.read_text(), COMMAND
+    assert f"| once2 | {same} | 0 | 0 | 0 | {len(REFUSED)} |" in PATH.read_text(), COMMAND

@@ -19,15 +19,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
-
-from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1 import Loader, Registry
-from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
-from langgraph_once.serde.codecs.once1.format.scan import is_deeper_than
-from langgraph_once.serde.layers.compression import Compression
-from langgraph_once.serde.trust.allowlist import Allowlist
-from tests.examples import examples
+from langgraph_once.serde.codecs.once2 import Loader, Registry
+from langgraph_once.serde.codecs.once2.format.layout import Ext, pack
+from langgraph_once.serde.codecs.once2.format.scan import is_deeper_than
 from tests.unit_tests.serde.fidelity.core_samples import (
     CELSIUS,
     OWN,
@@ -43,6 +37,12 @@ from tests.unit_tests.serde.fidelity.core_samples import (
     loader,
     read,
 )
+
+from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.layers.compression import Compression
+from langgraph_once.serde.trust.allowlist import Allowlist
+from tests.examples import examples
 from tests.unit_tests.serde.cpu import least_seconds, within
 from tests.unit_tests.serde.strictly import strict_config
 
@@ -164,7 +164,7 @@ def test_bad_bytes_are_refused(name: str, policy: Any) -> None:
         try:
             value = read(BAD[name], allowed, on_unavailable=policy)
         except SerdeError as error:
-            assert error.tag == "once1"  # noqa: PT017  # it may also be read, as opaque
+            assert error.tag == "once2"  # noqa: PT017  # it may also be read, as opaque
         else:
             assert policy == "opaque", value
 
@@ -262,7 +262,7 @@ def test_attributes_of_an_allowed_class_are_not_allowed() -> None:
 
 
 def test_a_few_bytes_do_not_become_many_objects() -> None:
-    serde = OnceSerializer(strict_config(codec="once1", max_decoded_objects=10_000_000))
+    serde = OnceSerializer(strict_config(codec="once2", max_decoded_objects=10_000_000))
     squeezed = Compression(level=3, max_decoded_bytes=10**9).compress(
         b"\xdc\xff\xff" + b"\x90" * 65_535 * 200
     )
@@ -271,7 +271,7 @@ def test_a_few_bytes_do_not_become_many_objects() -> None:
 
     def read_it() -> None:
         with pytest.raises(SizeLimitError):
-            serde.loads_typed(("once1+zstd", squeezed))
+            serde.loads_typed(("once2+zstd", squeezed))
 
     assert within(least_seconds(read_it, 1), 1)
 

@@ -20,7 +20,7 @@ from tests.unit_tests.serde.fidelity import model_kinds as m
 from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.fidelity.table import ROWS
 
-ONE: list[int] = [1]
+ONE = {1}
 NOON = datetime(2025, 7, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))
 
 
@@ -58,8 +58,8 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "order in an OrderedDict": (OrderedDict(a=1, b=2), OrderedDict(b=2, a=1)),
     "factory": (defaultdict(list), defaultdict(dict)),
     "maxlen": (deque([1], 2), deque([1], 3)),
-    "one list and two": ([ONE, ONE], [[1], [1]]),
-    "two lists and one": ([[1], [1]], [ONE, ONE]),
+    "one set and two": ([ONE, ONE], [{1}, {1}]),
+    "two sets and one": ([{1}, {1}], [ONE, ONE]),
     "Decimal exponents": (Decimal("1.0"), Decimal("1.00")),
     "zone and offset": (NOON, NOON.replace(tzinfo=timezone(timedelta(hours=2)))),
     "named offset": (timezone.utc, timezone(timedelta(0), "UTC")),  # noqa: UP017  # beside its twin

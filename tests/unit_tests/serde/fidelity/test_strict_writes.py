@@ -8,21 +8,21 @@ from typing import Any, TypedDict
 import pytest
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 from langgraph.graph import START, StateGraph
+from langgraph_once.serde.codecs.once2 import Registry
+from tests.unit_tests.serde.fidelity.core_samples import CELSIUS, Celsius
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Opaque
-from langgraph_once.serde.codecs.once1 import Registry
 from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.fidelity import kinds as k
-from tests.unit_tests.serde.fidelity.core_samples import CELSIUS, Celsius
 from tests.unit_tests.serde.strictly import strict_config
 
 PLAIN = f"{k.Plain.__module__}:Plain"
 
 
 def serde(*names: str, **settings: Any) -> OnceSerializer:
-    return OnceSerializer(strict_config(codec="once1", allowed_types=names, **settings))
+    return OnceSerializer(strict_config(codec="once2", allowed_types=names, **settings))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_is_refused_can_be_kept_as_opaque() -> None:
 
 
 def test_an_adapter_needs_no_allowlist() -> None:
-    own = OnceSerializer(strict_config(codec="once1"), adapters=(CELSIUS,))
+    own = OnceSerializer(strict_config(codec="once2"), adapters=(CELSIUS,))
     assert own.loads_typed(own.dumps_typed([Celsius(3)])) == [Celsius(3)]
 
 

@@ -381,6 +381,18 @@ class Stateful:
         self.n, self.lock = 1, threading.Lock()  # type: ignore[assignment]  # what it was
 
 
+class DictLike(Called):
+    """LangGraph writes what `dict` returns, and calls the class with that."""
+
+    def dict(self) -> Any:
+        return {"name": self.name}
+
+
+def test_what_langgraph_can_write_is_not_reduced() -> None:
+    assert not ReducedForm().matches(DictLike)
+    assert shown(DictLike("a")) == {"name": "a"}
+
+
 def listed(*classes: type) -> OnceSerializer:
     return OnceSerializer(SerdeConfig(allowed_types=tuple(map(name_of, classes))))
 

@@ -117,6 +117,13 @@ def test_a_time_with_a_foreign_zone_gets_its_offset_if_it_has_one() -> None:
     assert back([datetime(2026, 1, 1, tzinfo=SilentZone())]) == [datetime(2026, 1, 1)]  # noqa: DTZ001  # as LangGraph
 
 
+@pytest.mark.parametrize("zone", [None, UTC, timezone(timedelta(hours=1)), BERLIN], ids=repr)
+def test_the_second_of_two_equal_times_stays_the_second(zone: tzinfo | None) -> None:
+    value = datetime(2025, 10, 26, 2, 30, fold=1, tzinfo=zone)
+    found = back([value, value.timetz()])
+    assert [(one, one.fold) for one in found] == [(value, 1), (value.timetz(), 1)]
+
+
 class Zone(ZoneInfo):
     """As the zones of pendulum are."""
 

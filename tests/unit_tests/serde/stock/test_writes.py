@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
+from langgraph_once.serde.stock_writes import encode_stock
 from tests.unit_tests.serde.msgpack_classes import Leaf, Plain
 from tests.unit_tests.serde.msgpack_values import KINDS, VALUES
 from tests.unit_tests.serde.samples import OWN_VALUES, SAFE_VALUES
@@ -31,7 +31,7 @@ def upstream(value: Any) -> bytes | type[Exception]:
 
 def ours(value: Any) -> bytes | type[Exception]:
     try:
-        return encode_msgpack(value)
+        return encode_stock(value)
     except Exception as error:
         return type(error)
 
@@ -86,5 +86,4 @@ def test_what_could_not_be_rebuilt_is_written_as_it_was_read(wrap: Any) -> None:
     written = UPSTREAM.dumps_typed([wrap(Changing.ONE)])
     row = (written[0], written[1].replace(b"Changing", b"Departed"))
     read = keeps.loads_typed(row)  # nothing is called so
-    assert "Opaque" in repr(read)
     assert keeps.dumps_typed(read) == row
