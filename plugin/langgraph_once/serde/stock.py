@@ -185,10 +185,7 @@ class _Reader:
         key = code, check(module, str), check(name, str)
         if code == METHOD and parts[3:] != ["fromisoformat"]:
             _tell_of_method(module, name, parts[3:])
-        make = self.plans.stock_makers.get(key) or self._own.get(key)
-        if make is None:
-            make = self.maker(key)
-        made = make(argument)
+        made = (self._own.get(key) or self.maker(key))(argument)
         if self._level and isinstance(made, Decimal) and abs(made.adjusted()) > _MAX_EXPONENT:
             raise UnavailableError("a number of too many digits")
         return made
@@ -199,24 +196,27 @@ class _Reader:
             raise self._refusals[key]
         if len(self._refusals) >= _MAX_REFUSALS:
             raise UnavailableError("too many classes of the row cannot be loaded")
+        known = self.plans.stock_makers.current(key)
+        if known is not None:
+            self._own[key] = known
+            return known
         code, module, name = key
         make: Maker
         try:
             if key[1:] == _PATTERN:
-                makers, make = self._own, self._pattern
+                make = self._pattern
             elif key[1:] in _SHORT:
-                makers, make = self.plans.stock_makers, _maker(code, _SHORT[key[1:]])
+                make = self.plans.stock_makers.note(key, _maker(code, _SHORT[key[1:]]))
             else:
-                # Where all is trusted, what is not listed is reported for each row.
-                trust = self.plans.trust
-                makers = self._own if trust.reports else self.plans.stock_makers
                 make = _maker(code, self._class(module, name))
+                trust = self.plans.trust
+                if not trust.reports:  # where all is trusted, each row tells what is not listed
+                    place = trust.current_name(f"{module}:{name}")
+                    self.plans.stock_makers.note(key, make, place)
         except Exception as error:
             self._refusals[key] = error.with_traceback(None)
             raise
-        if len(makers) > _MAX_MAKERS:
-            makers.clear()
-        makers[key] = make
+        self._own[key] = make
         return make
 
     def _class(self, module: str, name: str) -> Any:
@@ -327,7 +327,6 @@ _SHORT: Final[dict[tuple[str, str], Any]] = {
 }
 """What LangGraph writes besides classes of data, and patterns; it is listed in each case."""
 _PATTERN: Final = ("re", "compile")
-_MAX_MAKERS: Final = 4096
 _MAX_REFUSALS: Final = 500
 """Of one row: to look for a module that is not there takes half a millisecond."""
 
