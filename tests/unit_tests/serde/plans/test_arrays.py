@@ -71,8 +71,9 @@ def structures(draw: st.DrawFn, leaves: st.SearchStrategy[Any], depth: int = 2) 
     names = dtype.names or ()
     formats = [dtype[name] for name in names]
     offsets = [dtype.fields[name][1] + gap for name in names]  # type: ignore[index]  # it has fields
-    described: Any = {"names": names, "formats": formats, "offsets": offsets}
-    made: np.dtype[Any] = np.dtype({**described, "itemsize": dtype.itemsize + 9})
+    size = dtype.itemsize + 9
+    described: Any = {"names": names, "formats": formats, "offsets": offsets, "itemsize": size}
+    made: np.dtype[Any] = np.dtype(described)
     return made
 
 
