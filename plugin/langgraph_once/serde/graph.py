@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ormsgpack import Ext, packb, unpackb
 
 from langgraph_once.errors import PayloadError, SizeLimitError
-from langgraph_once.serde.format import EXTENSION_STARTS, OPTIONS, Code, pack, split
+from langgraph_once.serde.format import EXTENSION_STARTS, OPTIONS, Code, pack
 from langgraph_once.serde.limits import MAX_EXPANDED, MAX_HASH_LEVELS
 from langgraph_once.serde.opaque import STAND_INS, bare, source_of
 from langgraph_once.serde.refused import UnwritableError
@@ -202,7 +202,7 @@ class _GraphWriter(Writer):
             data = [*map(self._part, data)]
         else:
             data = self._part(data)
-        return pack(Ext(Code.OBJECT, node.head + self._shallow(data)))
+        return pack(Ext(Code.OBJECT, self._shallow([node.head, data])))
 
     def _shallow(self, data: Any) -> bytes:
         try:
@@ -293,8 +293,7 @@ class Graph:
                 raise ValueError("it is made empty as something else")
             blank.extend(value) if type(blank) is list else blank.update(value)
             return blank
-        head, rest = split(content)
-        data = self._reader.nested(rest)
+        head, data = self._reader.nested(content)
         blank = self._blank.get(number)
         if blank is None:
             return self._reader.made(head, data)
@@ -304,7 +303,8 @@ class Graph:
     def _new(self, entry: bytes) -> Any:
         code, content = _opened(entry)
         if code == Code.OBJECT:
-            return self._reader.plans.blank(split(content)[0])
+            head, _ = unpackb(content, ext_hook=_unread)
+            return self._reader.plans.blank(head)
         first = entry[0]
         if 0x80 <= first <= 0x8F or first in (0xDE, 0xDF):
             return {}
@@ -320,6 +320,10 @@ def _opened(entry: bytes) -> tuple[int, bytes]:
     found: list[tuple[int, bytes]] = []
     unpackb(entry, ext_hook=lambda code, content: found.append((code, content)))
     return found[0]
+
+
+def _unread(_code: int, _content: bytes) -> None:
+    return None
 
 
 def read_graph(reader: Reader, content: bytes) -> Any:

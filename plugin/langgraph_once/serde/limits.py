@@ -152,8 +152,6 @@ _BARE: Final[dict[bool, dict[int, int]]] = {
 }
 """For LangGraph's rows and for ours: the extensions whose content does not begin with msgpack. A
 byte comes before it, or, -1, it is none at all."""
-_OBJECT: Final = 9
-_LONG: Final = 0xFF
 
 
 def _exceeds(data: bytes, most: int, bare: dict[int, int]) -> bool:
@@ -187,8 +185,6 @@ def _content(data: bytes, first: int, start: int, bare: dict[int, int]) -> bytes
     size = int.from_bytes(data[start + 1 : at], "big") if width else 1 << (first - 0xD4)
     code, content = data[at], data[at + 1 : at + 1 + size]
     skipped = bare.get(code, 0)
-    if code == _OBJECT and bare and content:
-        skipped = 1 if content[0] < _LONG else 5
     return b"" if skipped < 0 else content[skipped:]
 
 
@@ -256,7 +252,7 @@ def check_hashes(items: list[Any]) -> None:
         raise PayloadError("too many items of a set or dict share a hash")
 
 
-_LARGE_MAP: Final = re.compile(rb"\xde[\x03-\xff]|\xdf")
+_LARGE_MAP: Final = re.compile(rb"\xde[\x03-\xff]")
 
 
 def check_keys(content: bytes) -> None:
@@ -267,7 +263,7 @@ def check_keys(content: bytes) -> None:
     Raises:
         PayloadError: Too many do.
     """
-    if (b"\xde" not in content and b"\xdf" not in content) or not _LARGE_MAP.search(content):
+    if b"\xdf" not in content and not _LARGE_MAP.search(content):
         return
     try:
         unpackb(content, ext_hook=_nothing)

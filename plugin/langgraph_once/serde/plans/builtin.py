@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 
 from ormsgpack import Ext
 
-from langgraph_once.serde.format import Code, head_bytes, pack
+from langgraph_once.serde.format import Code, head_bytes
 from langgraph_once.serde.limits import flag_of
 from langgraph_once.serde.plans.attributes import fill, is_subclass, take
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
@@ -69,7 +69,7 @@ class EnumForm(Form):
                 return found[1]
             data = self.take(member)
             try:
-                made = Ext(Code.OBJECT, head + pack(data))
+                made = object_of(head, data)
             except TypeError:  # a value that is not native
                 return out.object(member, head, data)
             if type(data) is str or data[0] is not None:  # there may be 2**64 combinations
@@ -156,7 +156,7 @@ class NamedTupleForm(Form):
         def write(out: Writer, obj: Any) -> Ext:
             data = self.take(obj)
             is_long = has_dict and bool(take(obj))
-            return Ext(Code.OBJECT, (with_state if is_long else head) + out.nested(data))
+            return Ext(Code.OBJECT, out.nested([with_state if is_long else head, data]))
 
         return Plan(write, form=self)
 
@@ -418,7 +418,7 @@ class DerivedForm(Form):
 
         def write_fixed(out: Writer, obj: Any) -> Ext:
             where, data = _taken(obj)
-            return Ext(Code.OBJECT, heads[where] + out.nested(data))
+            return Ext(Code.OBJECT, out.nested([heads[where], data]))
 
         if _BASES[base].fill is None:
             return Plan(write_fixed, form=self)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ormsgpack import Ext
 
 from langgraph_once.errors import ConfigError, EncodeError
-from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts
+from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts, object_of
 from langgraph_once.serde.limits import check_hashes
 from langgraph_once.serde.names import classes_in, found, is_alias, name_of
 from langgraph_once.serde.opaque import STAND_INS, write_stand_in
@@ -33,7 +33,6 @@ _MAX_KNOWN: Final = 4096
 """Bounds the memory of a process that meets ever new classes."""
 _MAX_PARAMETRISED: Final = 128
 """Of types with parameters, which exist only as long as somebody holds them."""
-_NIL: Final = b"\xc0"
 
 FORMS: Final[tuple[Form, ...]] = (
     *builtin.FORMS[:1],
@@ -290,7 +289,7 @@ def _integer(_out: Writer, value: int) -> Ext:
 
 
 def _named(_out: Writer, target: Any) -> Ext:
-    return Ext(Code.OBJECT, head_bytes("named", name_of(target)) + _NIL)
+    return object_of(head_bytes("named", name_of(target)), None)
 
 
 def _refusing(kind: type[Exception], reason: str) -> Callable[[Writer, Any], Ext]:
@@ -308,7 +307,7 @@ def _refused(_out: Writer, value: Any) -> Ext:
 
 
 _BUILTIN: Final[dict[type, Callable[[Any, Any], Any]]] = {
-    **{cls: _refused for cls in (*NATIVE, list, dict)},
+    **dict.fromkeys((*NATIVE, list, dict), _refused),
     int: _integer,
     tuple: _array(Code.TUPLE),
     set: _set,

@@ -13,7 +13,7 @@ from ormsgpack import Ext, packb
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.format import head_bytes, object_of
 from langgraph_once.serde.plans.registry import FORMS
 
 Enforcement = Literal["safe", "strict", "warn", "open"]
@@ -75,7 +75,7 @@ def rows(module: str, name: str, proof: Path) -> dict[str, tuple[str, bytes]]:
         for number, data in enumerate((command, {"args": command}, [command, {}], None)):
             for extra in ((), (None,), ([],), (0,)):
                 head = head_bytes(form, f"{module}:{name}", 0, *extra)
-                content = packb(Ext(Code.OBJECT, head + packb(data)))
+                content = packb(object_of(head, data))
                 found[f"once2 {form} {number} {extra}"] = ("once2", content)
     return found
 

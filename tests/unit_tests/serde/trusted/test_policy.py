@@ -138,7 +138,11 @@ def test_no_constructor_of_what_is_no_data_may_run(name: str) -> None:
     "name",
     [
         *("builtins:eval", "os:system", "langchain_core.prompts.loading:load_prompt"),
-        *(f"{HERE}:function", f"{HERE}:Ordinary", "langgraph.store.base.batch:AsyncBatchedBaseStore"),
+        *(
+            f"{HERE}:function",
+            f"{HERE}:Ordinary",
+            "langgraph.store.base.batch:AsyncBatchedBaseStore",
+        ),
     ],
 )
 def test_what_may_do_anything_is_no_value(name: str) -> None:
@@ -147,7 +151,9 @@ def test_what_may_do_anything_is_no_value(name: str) -> None:
     assert Trust("safe", [name]).find_named(name) is not None
 
 
-@pytest.mark.parametrize("name", ["builtins:list", "uuid:uuid4", f"{HERE}:Model", "builtins:ValueError"])
+@pytest.mark.parametrize(
+    "name", ["builtins:list", "uuid:uuid4", f"{HERE}:Model", "builtins:ValueError"]
+)
 def test_classes_of_data_are_values(name: str) -> None:
     assert callable(Trust("safe").find_named(name))
 
