@@ -47,14 +47,16 @@ from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.limits import (
     MAX_EXPANDED,
     MAX_PATTERN_UNITS,
+    NETWORKS,
     as_key,
     check_hashes,
     check_keys,
     check_levels,
     checked_pattern,
     flag_of,
-    held_networks,
+    hold,
     pattern_units,
+    release,
 )
 from langgraph_once.serde.opaque import stand_in
 from langgraph_once.serde.plans.arrays import make_array
@@ -84,6 +86,8 @@ _FEW_LEVELS: Final = 3
 _MAX_LEVELS: Final = 2000
 """How deep lists and dictionaries may stand in each other, in extensions that stand in each other:
 what is written has few in each. The first extensions are not asked: 1,022 levels are the most."""
+_FEW_BYTES: Final = 256
+"""Rows of no more are most often plain: the metadata of checkpoints."""
 _MAX_EXPONENT: Final = 100_000
 """Of a `Decimal` in an object: a field that is an integer writes it out, which takes minutes."""
 
@@ -106,12 +110,13 @@ class _Reader:
     _levels = 0
     _open_bytes = 0
     _pattern_units = 0
+    _option = 0
 
-    def __init__(self, plans: Plans, tag: str, *, keeps: bool, hold: Callable[[Any], Any]) -> None:
+    def __init__(self, plans: Plans, tag: str, *, keeps: bool) -> None:
         self.plans = plans
         self.tag = tag
         self.keeps = keeps
-        self._hold = hold
+        self._networks: list[Any] = []
         self._own: dict[tuple[int, str, str], Maker] = {}
         self._refusals: dict[tuple[int, str, str], Exception] = {}
 
@@ -122,10 +127,20 @@ class _Reader:
             SerdeError: It is damaged, takes too much, or names what may not be loaded.
         """
         try:
-            check_keys(data)
-            return unpackb(data, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
+            try:
+                return unpackb(data, ext_hook=self.hook)
+            except ValueError:
+                self._allow_other_keys(data)
+                return unpackb(data, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
         except Exception as error:
             raise self.told(error) from error
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let networks be walked through again: the value is complete."""
+        for network in self._networks:
+            release(network)
 
     def told(self, error: BaseException) -> BaseException:
         """Return what to raise."""
@@ -138,23 +153,42 @@ class _Reader:
         """Return the value of an extension. Called by ormsgpack, in one frame for each level."""
         try:
             levels = self._enter(content)
-            parts = unpackb(content, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
+            try:
+                parts = unpackb(content, ext_hook=self.hook, option=self._option)
+            except ValueError:
+                self._allow_other_keys(content)
+                parts = unpackb(content, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
             self._level -= 1
             self._levels -= levels
             self._open_bytes -= len(content)
-            if code == PYDANTIC_2:
-                message = rebuild_message(parts)
-                if message is not None:
-                    return message
+            if code == PYDANTIC_2 and (message := rebuild_message(parts)) is not None:
+                return message
             try:
-                return self._hold(self.made(code, parts))
+                made = self.made(code, parts)
             except (SizeLimitError, RecursionError):
                 raise
             except Exception as error:
                 return self.instead(code, parts, content, error)
+            return made if type(made) not in NETWORKS else self.held(made)
         except BaseException as error:
             self.error = self.error or error
             raise
+
+    def held(self, network: Any) -> Any:
+        """Return a network, which nothing walks through before the value is complete."""
+        self._networks.append(network)
+        return hold(network)
+
+    def _allow_other_keys(self, content: bytes) -> None:
+        """Allow keys that are no text, after it was seen that there are some: each is hashed.
+
+        Raises:
+            ValueError: It is being handled: that was not why the content could not be read.
+        """
+        if self.error is not None or self._option:
+            raise  # the error that is being handled
+        self._option = OPT_NON_STR_KEYS
+        check_keys(content)
 
     def _enter(self, content: bytes) -> int:
         """Take what reading a content costs; return how many levels to give back."""
@@ -164,11 +198,12 @@ class _Reader:
             raise SizeLimitError(
                 "the value is large and deeply nested", limit_bytes=MAX_EXPANDED, tag=self.tag
             )
-        check_keys(content)
-        levels = 0
-        if self._level > _FEW_LEVELS:
-            levels = check_levels(content, _MAX_LEVELS - self._levels)
-            self._levels += levels
+        if self._option:
+            check_keys(content)
+        if self._level <= _FEW_LEVELS:
+            return 0
+        levels = check_levels(content, _MAX_LEVELS - self._levels)
+        self._levels += levels
         return levels
 
     def made(self, code: int, parts: Any) -> Any:
@@ -177,19 +212,17 @@ class _Reader:
         Raises:
             Exception: Of any class; it cannot be made.
         """
-        if code == ARRAY:
-            return make_array(parts)
-        if code == SNAPSHOT:
-            return _DeltaSnapshot(parts)
-        module, name, argument = check(parts, list)[:3]
-        key = code, check(module, str), check(name, str)
+        if code >= ARRAY:
+            return _SPECIAL[code](parts)
         if code == METHOD and parts[3:] != ["fromisoformat"]:
-            _tell_of_method(module, name, parts[3:])
-        make = self.plans.stock_makers.get(key) or self._own.get(key)
-        if make is None:
-            make = self.maker(key)
-        made = make(argument)
-        if self._level and isinstance(made, Decimal) and abs(made.adjusted()) > _MAX_EXPONENT:
+            _tell_of_method(*parts[:4])
+        try:
+            make = self.plans.stock_makers[code, parts[0], parts[1]]
+        except (KeyError, TypeError):
+            module, name = check(check(parts, list)[0], str), check(parts[1], str)
+            make = self._own.get((code, module, name)) or self.maker((code, module, name))
+        made = make(parts[2])
+        if type(made) is Decimal and self._level and abs(made.adjusted()) > _MAX_EXPONENT:
             raise UnavailableError("a number of too many digits")
         return made
 
@@ -254,9 +287,12 @@ class _Reader:
         return stand_in(head_bytes("stock", name, 0, code), content, parts[2] if is_call else None)
 
 
-def _tell_of_method(module: str, name: str, method: Any) -> NoReturn:
+_SPECIAL: Final[dict[int, Maker]] = {ARRAY: make_array, SNAPSHOT: _DeltaSnapshot}
+
+
+def _tell_of_method(module: Any, name: Any, _argument: Any, method: Any = "") -> NoReturn:
     kind, called = "msgpack_method_blocked", str(method)[:100]
-    emit_serde_event({"kind": kind, "module": module, "name": name, "method": called})
+    emit_serde_event({"kind": kind, "module": str(module), "name": str(name), "method": called})
     raise UnavailableError("a call of a method")
 
 
@@ -275,8 +311,12 @@ def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
     Raises:
         SerdeError: It is damaged, takes too much, or names what may not be loaded.
     """
-    with held_networks() as hold:
-        return _Reader(plans, tag, keeps=keeps, hold=hold).read(data)
+    if len(data) < _FEW_BYTES:
+        try:
+            return unpackb(data)
+        except ValueError:
+            pass  # there are objects in it
+    return _Reader(plans, tag, keeps=keeps).read(data)
 
 
 def check_class(plans: Plans, code: int, module: str, name: str) -> None:
@@ -286,7 +326,7 @@ def check_class(plans: Plans, code: int, module: str, name: str) -> None:
         SerdeError: It may not be loaded.
         ValueError: There is nothing to load.
     """
-    _Reader(plans, "msgpack", keeps=False, hold=lambda made: made).maker((code, module, name))
+    _Reader(plans, "msgpack", keeps=False).maker((code, module, name))
 
 
 # What makes objects ---------------------------------------------------------------------
@@ -592,21 +632,19 @@ class StockForm(Form):
         (code,) = extra
 
         def make(data: Any) -> Any:
-            with held_networks() as hold:
-                reader = _Reader(self._plans, "once2", keeps=True, hold=hold)
-                parts = reader.read(check(data, bytes))
-                try:
-                    return reader.made(code, parts)
-                except (SizeLimitError, RecursionError):
-                    raise
-                except Exception as error:
-                    raise UnavailableError(f"it cannot be made ({type(error).__name__})") from error
+            reader = _Reader(self._plans, "once2", keeps=True)
+            parts = reader.read(check(data, bytes))
+            try:
+                return reader.made(code, parts)
+            except (SizeLimitError, RecursionError):
+                raise
+            except Exception as error:
+                raise UnavailableError(f"it cannot be made ({type(error).__name__})") from error
 
         return make
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
-        with held_networks() as hold:
-            parts = _Reader(self._plans, "once2", keeps=True, hold=hold).read(check(data, bytes))
+        parts = _Reader(self._plans, "once2", keeps=True).read(check(data, bytes))
         is_call = extra[0] < ARRAY and type(parts) is list and len(parts) > 2
         return parts[2] if is_call else None
 
@@ -646,13 +684,14 @@ def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
     Raises:
         SerdeError: As `read_stock`.
     """
-    with held_networks() as hold:
-        reader = _Reader(plans, tag, keeps=keeps, hold=hold)
-        reader._level = 1  # noqa: SLF001  # of this file
-        try:
-            return json.loads(data, object_hook=lambda value: hold(_revived(value, reader)))
-        except Exception as error:
-            raise reader.told(error) from error
+    reader = _Reader(plans, tag, keeps=keeps)
+    reader._level = 1  # noqa: SLF001  # of this file
+    try:
+        return json.loads(data, object_hook=lambda value: _revived(value, reader))
+    except Exception as error:
+        raise reader.told(error) from error
+    finally:
+        reader.release()
 
 
 def _revived(value: dict[str, Any], reader: _Reader) -> Any:
@@ -676,8 +715,9 @@ def _revived(value: dict[str, Any], reader: _Reader) -> Any:
         code, argument = (SINGLE, args[0]) if len(args) == 1 else (POSITIONAL, args)
     parts = [".".join(module), name, argument]
     try:
-        return reader.made(code, parts)
+        made = reader.made(code, parts)
     except (SizeLimitError, RecursionError):
         raise
     except Exception as error:
         return reader.instead(code, parts, encode_stock(parts), error)
+    return reader.held(made) if type(made) in NETWORKS else made

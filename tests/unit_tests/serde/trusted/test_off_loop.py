@@ -15,9 +15,7 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import SerdeError
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde import stock
+from langgraph_once.serde import OnceSerializer, stock
 from langgraph_once.serde.trust.off_loop import off_loop
 from langgraph_once.serde.trusted import project
 

@@ -138,7 +138,8 @@ def test_no_constructor_of_what_is_no_data_may_run(name: str) -> None:
     "name",
     [
         *("builtins:eval", "os:system", "langchain_core.prompts.loading:load_prompt"),
-        *(f"{HERE}:function", f"{HERE}:Ordinary", "langgraph.store.base.batch:AsyncBatchedBaseStore"),
+        *(f"{HERE}:function", f"{HERE}:Ordinary"),
+        "langgraph.store.base.batch:AsyncBatchedBaseStore",
     ],
 )
 def test_what_may_do_anything_is_no_value(name: str) -> None:
@@ -147,7 +148,9 @@ def test_what_may_do_anything_is_no_value(name: str) -> None:
     assert Trust("safe", [name]).find_named(name) is not None
 
 
-@pytest.mark.parametrize("name", ["builtins:list", "uuid:uuid4", f"{HERE}:Model", "builtins:ValueError"])
+@pytest.mark.parametrize(
+    "name", ["builtins:list", "uuid:uuid4", f"{HERE}:Model", "builtins:ValueError"]
+)
 def test_classes_of_data_are_values(name: str) -> None:
     assert callable(Trust("safe").find_named(name))
 
@@ -234,7 +237,7 @@ def test_the_warnings_of_a_process_are_bounded(caplog: pytest.LogCaptureFixture)
     trust = Trust("safe")
     for number in range(1500):
         may(trust, f"gone_{number}:X")
-    assert len(trust._warned) == 1000  # noqa: SLF001  # nothing else shows it
+    assert len(trust._warned) == 1000  # nothing else shows it
 
 
 def test_strict_does_not_write_what_it_would_not_read() -> None:
