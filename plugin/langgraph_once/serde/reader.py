@@ -80,7 +80,7 @@ class Reader:
         self._keeps = keeps
         self._left = copies_of(size)
         self._shared: list[Any] = []
-        self._refusals: dict[bytes, Maker] = {}
+        self._seen: dict[bytes, Maker] = {}
 
     def read(self, data: bytes) -> Any:
         """Return the value.
@@ -134,7 +134,7 @@ class Reader:
     def made(self, head: bytes, data: Any) -> Any:
         """Return the object of a head and data, or what stands for it."""
         try:
-            return (self.plans.makers.get(head) or self._new_maker(head))(data)
+            return (self._seen.get(head) or self._maker(head))(data)
         except (UnavailableError, TypeNotAllowedError) as error:
             return self._instead(head, data, error)
         except SerdeError:
@@ -156,10 +156,7 @@ class Reader:
         return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
 
     def _new_maker(self, head: bytes) -> Maker:
-        """Return what makes the objects of a head that is not known. It is refused once."""
-        make = self._refusals.get(head)
-        if make is not None:
-            return make
+        """Return what makes the objects of a head that is not known, or refuses to."""
         if len(head) > _LONG_HEAD or type(head_parts(head).name) is list:
             self._new_types += 1
             if self._new_types > _MAX_NEW_TYPES:
@@ -167,12 +164,13 @@ class Reader:
         try:
             return self.plans.maker(head)
         except (UnavailableError, TypeNotAllowedError) as error:
-            make = self._refusals[head] = partial(_refused, error)
-            return make
+            return partial(_refused, error)
 
     def _maker(self, head: bytes) -> Maker:
-        """Return what makes the items of a thread."""
-        return self.plans.makers.get(head) or self._new_maker(head)
+        """Return what makes the objects of a head that this value has not shown yet."""
+        make = self.plans.makers.current(head) or self._new_maker(head)
+        self._seen[head] = make
+        return make
 
     def _placed(self, value: Any) -> Any:
         """Return the value with the objects that each `MANY` tells of."""

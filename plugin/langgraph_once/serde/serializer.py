@@ -216,7 +216,7 @@ class OnceSerializer(JsonPlusSerializer):
 
     def _written(self, obj: Any) -> bytes:
         if self._tag.codec == "msgpack":
-            return encode_stock(obj)  # type: ignore[no-any-return]
+            return encode_stock(obj)
         return dumps(obj, self._plans)
 
     def wrapped(

@@ -355,8 +355,8 @@ class Values:
     def _cut(
         self, tag: Tag, data: bytes, cuts: list[CutValue], bound_to: BoundTo
     ) -> tuple[Tag, bytes]:
-        if not self.stores_once or len(data) < MIN_CUT_BYTES:
-            return tag, data
+        if not self.stores_once or not MIN_CUT_BYTES <= len(data) <= self._max_bytes:
+            return tag, data  # a larger one would not be joined again
         lead = lead_bytes(data) if tag.codec == "once2" else 0
         thread_id = bound_to[1]
         cut = self._recent.split(thread_id, tag.text, data, lead_bytes=lead)

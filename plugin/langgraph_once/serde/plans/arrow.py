@@ -167,8 +167,7 @@ class _Table:
 
 
 def _number(code: str, data: memoryview, at: int) -> int:
-    if at < 0:  # `unpack_from` would count from the end
-        raise ValueError("not a stream of Arrow")
+    # Where it is negative, it counts from the end of the header: never outside of it.
     return int(struct.unpack_from(code, data, at)[0])
 
 

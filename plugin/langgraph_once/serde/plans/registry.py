@@ -16,6 +16,7 @@ from langgraph_once.serde.opaque import STAND_INS, write_stand_in
 from langgraph_once.serde.plans import arrays, arrow, builtin, exceptions, frames, models, records
 from langgraph_once.serde.plans.adapted import AdapterForm, adapted, imported_from
 from langgraph_once.serde.plans.base import Form, Maker, Plan, version_of
+from langgraph_once.serde.plans.makers import Makers
 from langgraph_once.serde.plans.values import BY_TYPE
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.stock import StockForm
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Plans"]
 
 _MAX_KNOWN: Final = 4096
-"""Bounds the memory of a process that meets ever new classes, or heads."""
+"""Bounds the memory of a process that meets ever new classes."""
 _MAX_PARAMETRISED: Final = 128
 """Of types with parameters, which exist only as long as somebody holds them."""
 _NIL: Final = b"\xc0"
@@ -58,20 +59,20 @@ class Plans(dict[type, Plan]):
         """
         super().__init__()
         self.trust = trust
-        self.stock_makers: dict[tuple[int, str, str], Maker] = {}
+        self.stock_makers = Makers()
         """What makes objects of LangGraph's rows, by code, module and name."""
         self._adapted = adapted(config.adapters, adapters)
         self._upgrades = {name: _upgrade(name, at) for name, at in config.upgrades.items()}
         self._forms: dict[str, Form] = {form.name: form for form in FORMS}
         self._forms |= {**self._adapted.forms, StockForm.name: StockForm(self)}
-        self.makers: dict[bytes, Maker] = {}
+        self.makers = Makers()
         self._parametrised = 0
 
     def under(self, trust: Trust) -> Plans:
         """Return the same plans under another trust."""
         other = Plans.__new__(Plans)
         other.__dict__.update(self.__dict__)
-        other.trust, other.stock_makers, other.makers = trust, {}, {}
+        other.trust, other.stock_makers, other.makers = trust, Makers(), Makers()
         other._forms = {**self._forms, StockForm.name: StockForm(other)}  # noqa: SLF001
         return other
 
@@ -127,13 +128,14 @@ class Plans(dict[type, Plan]):
             UnavailableError: The class is gone, or is another one today.
             TypeNotAllowedError: It may not be loaded.
         """
-        make = self._maker(head_parts(head))
-        self._parametrised += type(head_parts(head).name) is list
-        if len(self.makers) >= _MAX_KNOWN or self._parametrised > _MAX_PARAMETRISED:
+        parts = head_parts(head)
+        make = self._maker(parts)
+        self._parametrised += type(parts.name) is list
+        if self._parametrised > _MAX_PARAMETRISED:
             self.makers.clear()
             self._parametrised = 0
-        self.makers[head] = make
-        return make
+        name = self.trust.current_name(parts.name) if type(parts.name) is str else None
+        return self.makers.note(head, make, name)
 
     def _maker(self, head: Head) -> Maker:
         if head.form == "named":

@@ -41,6 +41,7 @@ __all__ = [
     "names_in",
     "names_of",
     "nested_class",
+    "top_level",
 ]
 
 _complete: Final[set[str]] = set()
@@ -99,6 +100,12 @@ def _nested_paths(module: str, _size: int) -> dict[str, str]:
                 if prefix:
                     found[name] = "" if name in found else path
     return found
+
+
+def top_level(module: str, name: str) -> Any:
+    """Return what stands under a name in an imported module, whatever it is; None if nothing."""
+    place: Any = sys.modules.get(module)
+    return _names_in_module(place).get(name) if issubclass(type(place), ModuleType) else None
 
 
 def _is_class(target: Any) -> bool:

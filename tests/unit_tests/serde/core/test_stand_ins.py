@@ -257,3 +257,26 @@ def test_a_thread_goes_on_whose_class_is_gone(
         assert graph.get_state(config).values["kept"] == FIELDS
         assert len([*graph.get_state_history(config)]) > 2
     assert graph.invoke({}, config) == {"kept": objects(shop)[0], "turns": 3}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("how", ["redefined", "module imported anew"])
+def test_a_class_that_was_defined_anew_is_the_one_that_is_made(
+    shop: Any, monkeypatch: pytest.MonkeyPatch, writer: str, how: str
+) -> None:
+    """As in a notebook: LangGraph looks the class up for each object."""
+    reader, row = ours(), WRITERS[writer].dumps_typed(objects(shop))
+    assert reader.loads_typed(row) == objects(shop)
+    anew = ModuleType(SHOP)
+    with monkeypatch.context() as context:
+        context.setitem(sys.modules, SHOP, anew)
+        exec(SOURCE, vars(anew))  # noqa: S102  # what a notebook does
+        if how == "redefined":
+            context.setitem(sys.modules, SHOP, shop)
+            for name in NAMES:
+                context.setattr(shop, name, getattr(anew, name))
+        found = reader.loads_typed(row)
+        assert [*map(type, found)] == [anew.Record, anew.Model, anew.Pair, anew.Mode]
+        again = reader.loads_typed(reader.dumps_typed(found))
+        assert [*map(type, again)] == [*map(type, found)]
+    assert [*map(type, reader.loads_typed(row))] == [*map(type, objects(shop))]

@@ -71,8 +71,10 @@ def structures(draw: st.DrawFn, leaves: st.SearchStrategy[Any], depth: int = 2) 
     names = dtype.names or ()
     formats = [dtype[name] for name in names]
     offsets = [dtype.fields[name][1] + gap for name in names]  # type: ignore[index]  # it has fields
-    described = {"names": names, "formats": formats, "offsets": offsets}
-    return np.dtype({**described, "itemsize": dtype.itemsize + 9})
+    size = dtype.itemsize + 9
+    described: Any = {"names": names, "formats": formats, "offsets": offsets, "itemsize": size}
+    made: np.dtype[Any] = np.dtype(described)
+    return made
 
 
 NUMBERS = npst.scalar_dtypes().filter(lambda dtype: dtype.itemsize > 0)

@@ -55,6 +55,11 @@ def test_a_value_of_pandas_comes_back_the_same(name: str) -> None:
     assert difference(VALUES[name], back(VALUES[name])) is None
 
 
+def test_a_fold_is_kept() -> None:
+    for value in (pd.Timestamp("2025").replace(fold=1), *VALUES["both hours of the night"]):
+        assert back(value).fold == value.fold
+
+
 @examples(25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     pdst.data_frames(
