@@ -466,10 +466,10 @@ class StockForm(Form):
         """Take what may be loaded."""
         self._plans = plans
 
-    def matches(self, cls: type) -> bool:
+    def matches(self, cls: type) -> bool:  # noqa: ARG002  # as all forms
         return False
 
-    def maker(self, cls: type, extra: list[Any]) -> Maker:
+    def maker(self, cls: type, extra: list[Any]) -> Maker:  # noqa: ARG002  # as all forms
         (code,) = extra
 
         def make(data: Any) -> Any:
