@@ -17,12 +17,14 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
     trust/            which classes a row may name
     limits.py         what reading a row may take: time, memory, stack
     stock.py          LangGraph's rows, read by LangGraph's rules
+    messages.py       messages in these, without validation
     stock_writes.py   LangGraph's rows, written
     layers/           bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES
     types_in_rows.py  which classes a row names; reads no values
     rebuildable.py    whether a new process can rebuild them, and why not
 """
 
+from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.serde.opaque import (
     Opaque,
     OpaqueBytes,
@@ -36,7 +38,6 @@ from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
 from langgraph_once.serde.plans.exceptions import Unstored, UnstoredError
 from langgraph_once.serde.refused import UnreadableError, UnwritableError
 from langgraph_once.serde.serializer import OnceSerializer
-from langgraph_once.serde.stock import rebuild_message
 from langgraph_once.serde.trusted.audit import Audit
 from langgraph_once.serde.trusted.policy import storable
 

@@ -138,7 +138,7 @@ class Trust:
         self._warned: set[str] = set()
         self._at_start: set[str] = set()
 
-    def extended(self, types: Iterable[tuple[str, ...] | type]) -> Trust:
+    def extended(self, types: Iterable[str | tuple[str, ...] | type]) -> Trust:
         """Return a trust that lists these as well; itself where it already does.
 
         Args:

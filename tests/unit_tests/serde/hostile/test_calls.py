@@ -30,6 +30,7 @@ TARGETS = (
     ("tests.unit_tests.serde.hostile.test_calls", "touching"),
     ("tests.unit_tests.serde.hostile.test_calls", "json.codecs.builtins.eval"),
 )
+EXTRAS: tuple[tuple[Any, ...], ...] = ((), (None,), ([],), (0,))
 CALLED: list[Any] = []
 
 
@@ -73,7 +74,7 @@ def rows(module: str, name: str, proof: Path) -> dict[str, tuple[str, bytes]]:
     )
     for form in (*(form.name for form in FORMS), "named", "stock", "hashed"):
         for number, data in enumerate((command, {"args": command}, [command, {}], None)):
-            for extra in ((), (None,), ([],), (0,)):
+            for extra in EXTRAS:
                 head = head_bytes(form, f"{module}:{name}", 0, *extra)
                 content = packb(object_of(head, data))
                 found[f"once2 {form} {number} {extra}"] = ("once2", content)

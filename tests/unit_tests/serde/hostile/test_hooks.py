@@ -92,6 +92,7 @@ class Colour(enum.Enum):
 
 
 NO_DATA = ("Ordinary", "Restored", "Deleted", "Special", "Thrown", "Dumped", "note")
+EXTRAS: tuple[tuple[Any, ...], ...] = ((), (None,), ([],))
 DATA = ("Record", "Model", "Colour")
 BY_LANGGRAPH = frozenset({"__post_init__", "validator", "_missing_"})
 
@@ -111,7 +112,7 @@ def own_rows(name: str) -> list[bytes]:
         packb(object_of(head_bytes(form.name, f"{HERE}:{name}", 0, *extra), each))
         for form in FORMS
         for each in data
-        for extra in ((), (None,), ([],))
+        for extra in EXTRAS
     ]
 
 

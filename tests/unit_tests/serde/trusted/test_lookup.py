@@ -74,7 +74,7 @@ def test_a_nested_class_is_found_by_its_last_name_if_there_is_one() -> None:
 def test_two_nested_classes_of_one_name_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("twice_of_this_test")
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec("class A:\n class In: pass\nclass B:\n class In: pass", vars(module))  # noqa: S102
+    exec("class A:\n class In: pass\nclass B:\n class In: pass", vars(module))
     assert nested_class(module.__name__, "In") is None
 
 

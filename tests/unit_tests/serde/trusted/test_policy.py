@@ -138,11 +138,8 @@ def test_no_constructor_of_what_is_no_data_may_run(name: str) -> None:
     "name",
     [
         *("builtins:eval", "os:system", "langchain_core.prompts.loading:load_prompt"),
-        *(
-            f"{HERE}:function",
-            f"{HERE}:Ordinary",
-            "langgraph.store.base.batch:AsyncBatchedBaseStore",
-        ),
+        *(f"{HERE}:function", f"{HERE}:Ordinary"),
+        "langgraph.store.base.batch:AsyncBatchedBaseStore",
     ],
 )
 def test_what_may_do_anything_is_no_value(name: str) -> None:
@@ -240,7 +237,7 @@ def test_the_warnings_of_a_process_are_bounded(caplog: pytest.LogCaptureFixture)
     trust = Trust("safe")
     for number in range(1500):
         may(trust, f"gone_{number}:X")
-    assert len(trust._warned) == 1000  # noqa: SLF001  # nothing else shows it
+    assert len(trust._warned) == 1000  # nothing else shows it
 
 
 def test_strict_does_not_write_what_it_would_not_read() -> None:
