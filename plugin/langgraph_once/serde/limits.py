@@ -265,11 +265,9 @@ def check_keys(content: bytes) -> None:
     Raises:
         PayloadError: Too many do.
     """
-<<<<<<< HEAD
+    if _count(content, _LISTS) <= _FEW:
+        return
     if b"\xdf" not in content and not _LARGE_MAP.search(content):
-=======
-    if _count(content, _LISTS) <= _FEW or _LARGE_MAP.search(content) is None:
->>>>>>> serde-c
         return
     for starts in _array_keys(content):
         if len(starts) > _FEW:

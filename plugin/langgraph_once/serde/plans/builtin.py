@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 
 from ormsgpack import Ext
 
-from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.format import Code, head_bytes, object_of
 from langgraph_once.serde.limits import flag_of
 from langgraph_once.serde.plans.attributes import fill, is_subclass, take
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
