@@ -38,8 +38,8 @@ from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
 from langgraph_once.serde.plans.exceptions import Unstored, UnstoredError
 from langgraph_once.serde.refused import UnreadableError, UnwritableError
 from langgraph_once.serde.serializer import OnceSerializer
-from langgraph_once.serde.trusted.audit import Audit
-from langgraph_once.serde.trusted.policy import storable
+from langgraph_once.serde.trust.audit import Audit
+from langgraph_once.serde.trust.policy import storable
 
 __all__ = [
     "Adapter",

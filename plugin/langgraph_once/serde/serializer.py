@@ -34,7 +34,7 @@ from langgraph_once.serde.plans.registry import Plans
 from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.trusted.policy import Trust
+from langgraph_once.serde.trust.policy import Trust
 
 if TYPE_CHECKING:
     from pydantic import SecretStr

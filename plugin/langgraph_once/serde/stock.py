@@ -63,8 +63,8 @@ from langgraph_once.serde.plans.base import Form, Maker, check
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.stock_writes import encode_stock
 from langgraph_once.serde.trust.off_loop import off_loop
-from langgraph_once.serde.trusted.lookup import declared
-from langgraph_once.serde.trusted.policy import Standing
+from langgraph_once.serde.trust.lookup import declared
+from langgraph_once.serde.trust.policy import Standing
 
 if TYPE_CHECKING:
     from langgraph_once.serde.plans.registry import Plans

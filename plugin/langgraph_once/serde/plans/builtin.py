@@ -29,7 +29,7 @@ from langgraph_once.serde.plans.attributes import fill, is_subclass, take
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
 from langgraph_once.serde.plans.records import has_hook
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared
+from langgraph_once.serde.trust.lookup import declared
 
 if TYPE_CHECKING:
     from langgraph_once.serde.writer import Writer

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from langgraph_once.serde.plans.base import Maker
-from langgraph_once.serde.trusted.lookup import top_level
+from langgraph_once.serde.trust.lookup import top_level
 
 __all__ = ["Makers"]
 

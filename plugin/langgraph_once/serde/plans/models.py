@@ -30,7 +30,7 @@ from langgraph_once.serde.plans.attributes import (
 )
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared, imported
+from langgraph_once.serde.trust.lookup import declared, imported
 
 if TYPE_CHECKING:
     from ormsgpack import Ext

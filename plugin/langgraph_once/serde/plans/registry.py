@@ -20,11 +20,11 @@ from langgraph_once.serde.plans.makers import Makers
 from langgraph_once.serde.plans.values import BY_TYPE
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.stock import StockForm
-from langgraph_once.serde.trusted.lookup import declared
+from langgraph_once.serde.trust.lookup import declared
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
-    from langgraph_once.serde.trusted.policy import Trust
+    from langgraph_once.serde.trust.policy import Trust
     from langgraph_once.serde.writer import Writer
 
 __all__ = ["Plans"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.serde.trusted.lookup import (
+from langgraph_once.serde.trust.lookup import (
     find,
     hook_of,
     imported,
@@ -20,7 +20,7 @@ from langgraph_once.serde.trusted.lookup import (
     names_of,
     nested_class,
 )
-from tests.unit_tests.serde.trusted import places
+from tests.unit_tests.serde.trust import places
 
 HERE = places.__name__
 
