@@ -269,3 +269,16 @@ def test_the_classes_that_a_name_is_made_of() -> None:
     ]
     with pytest.raises(UnavailableError):
         found([PAGE], lambda name: m.Page)
+
+
+@pytest.mark.parametrize("target", [k.shout, k.Plain, list, len, dict[str, int], int | None, Any])
+def test_a_class_or_function_comes_back_where_it_is_listed(target: Any) -> None:
+    reader = serde(f"{k.__name__}:shout", f"{k.__name__}:Plain", "builtins:len")
+    (again,) = reader.loads_typed(reader.dumps_typed([target]))
+    assert again is target or again == target
+
+
+@pytest.mark.parametrize("value", [lambda: 1, [].append, "x".join, [1].sort])
+def test_what_cannot_be_found_by_its_name_is_refused(value: Any) -> None:
+    with pytest.raises(EncodeError):
+        serde().dumps_typed([value])
