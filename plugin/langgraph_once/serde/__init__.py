@@ -8,6 +8,7 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
     writer.py         objects to bytes: ormsgpack walks, and asks about what is not native
     reader.py         bytes to objects
     graph.py          values that contain themselves, or are very deep
+    registry.py       how instances of a class are written, and objects of a head made
     plans/            how objects of each kind are taken apart and put together
     ladder.py         what is written of an object that cannot be written exactly
     opaque.py         what a reader hands on for an object that it cannot make

@@ -11,7 +11,7 @@ What is one object stays one here, lists and dictionaries too.
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ormsgpack import Ext, packb, unpackb
 
@@ -23,8 +23,7 @@ from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.writer import Writer
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.registry import Plans
-    from langgraph_once.serde.reader import Reader
+    from langgraph_once.serde.registry import Plans
 
 __all__ = ["Graph", "read_graph", "write_graph"]
 
@@ -255,10 +254,27 @@ class _GraphWriter(Writer):
         return kind in _FILLABLE or (form is not None and form.is_fillable(kind))
 
 
+class Opened(Protocol):
+    """What a graph is read with: a `reader.Reader`."""
+
+    graph: Graph | None
+    plans: Plans
+    tag: str
+
+    def hook(self, code: int, content: bytes) -> Any:
+        """Return the value of an extension."""
+
+    def nested(self, content: bytes) -> Any:
+        """Return the value of what an extension holds."""
+
+    def made(self, head: bytes, data: Any) -> Any:
+        """Return the object of a head and data, or what stands for it."""
+
+
 class Graph:
     """The nodes of one value, while it is read."""
 
-    def __init__(self, reader: Reader, entries: list[bytes]) -> None:
+    def __init__(self, reader: Opened, entries: list[bytes]) -> None:
         self._reader = reader
         self._entries = entries
         self._made: list[Any] = []
@@ -326,7 +342,7 @@ def _unread(_code: int, _content: bytes) -> None:
     return None
 
 
-def read_graph(reader: Reader, content: bytes) -> Any:
+def read_graph(reader: Opened, content: bytes) -> Any:
     """Return the value of a `GRAPH`.
 
     Raises:

@@ -25,7 +25,7 @@ from langgraph_once.serde.refused import UnavailableError
 if TYPE_CHECKING:
     from langgraph_once.serde.graph import Graph
     from langgraph_once.serde.plans.base import Maker
-    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.registry import Plans
 
 __all__ = ["Reader"]
 

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal, Self, get_args
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError, TypeNotAllowedError
-from langgraph_once.serde.plans.registry import Plans
 from langgraph_once.serde.refused import UnavailableError
+from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import check_class
 from langgraph_once.serde.trust.audit import is_yours
 from langgraph_once.serde.trust.lookup import find, is_module_name, names_of, nested_class

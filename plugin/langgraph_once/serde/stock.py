@@ -26,7 +26,7 @@ from ipaddress import (
     IPv6Network,
 )
 from pathlib import Path, PosixPath, PurePath, WindowsPath
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -62,12 +62,13 @@ from langgraph_once.serde.plans.arrays import make_array
 from langgraph_once.serde.plans.base import Form, Maker, check
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.trust.off_loop import off_loop
 from langgraph_once.serde.trust.lookup import declared
+from langgraph_once.serde.trust.off_loop import off_loop
 from langgraph_once.serde.trust.policy import Standing
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.plans.makers import Makers
+    from langgraph_once.serde.trust.policy import Trust
 
 __all__ = [
     "StockForm",
@@ -92,6 +93,13 @@ _MAX_EXPONENT: Final = 100_000
 
 
 # Reading --------------------------------------------------------------------------------
+
+
+class Plans(Protocol):
+    """What a row is read with: `registry.Plans`."""
+
+    trust: Trust
+    stock_makers: Makers
 
 
 class _Reader:

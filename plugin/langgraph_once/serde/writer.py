@@ -23,7 +23,7 @@ from langgraph_once.serde.ladder import instead_of
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.registry import Plans
 
 __all__ = ["Writer", "leads_deep", "write"]
 

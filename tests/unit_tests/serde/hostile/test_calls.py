@@ -14,7 +14,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.format import head_bytes, object_of
-from langgraph_once.serde.plans.registry import FORMS
+from langgraph_once.serde.registry import FORMS
 
 Enforcement = Literal["safe", "strict", "warn", "open"]
 ENFORCEMENTS: tuple[Enforcement, ...] = ("safe", "strict", "warn", "open")
