@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from enum import Flag
 from ipaddress import IPv4Network, IPv6Network
 from re import _constants, _parser  # type: ignore[attr-defined]  # typeshed leaves them out
@@ -25,6 +24,7 @@ __all__ = [
     "MAX_EXPANDED",
     "MAX_HASH_LEVELS",
     "MAX_PATTERN_UNITS",
+    "NETWORKS",
     "SMALL_BYTES",
     "as_key",
     "check_hashes",
@@ -34,8 +34,9 @@ __all__ = [
     "checked_pattern",
     "copies_of",
     "flag_of",
-    "held_networks",
+    "hold",
     "pattern_units",
+    "release",
 ]
 
 MAX_EXPANDED: Final = 1 << 28
@@ -46,6 +47,7 @@ MAX_HASH_LEVELS: Final = 500
 
 # Headers of msgpack ---------------------------------------------------------------------
 
+_LISTS: Final = bytes([*range(0x90, 0xA0), 0xDC, 0xDD])
 _ARRAYS: Final = bytes([*range(0x80, 0xA0), *range(0xDC, 0xE0)])
 _CONTAINERS: Final = _ARRAYS + bytes([*range(0xC7, 0xCA), *range(0xD4, 0xD9)])
 _TEXTS: Final = bytes(
@@ -167,8 +169,6 @@ _BARE: Final[dict[bool, dict[int, int]]] = {
 }
 """For LangGraph's rows and for ours: the extensions whose content does not begin with msgpack. A
 byte comes before it, or, -1, it is none at all."""
-_OBJECT: Final = 9
-_LONG: Final = 0xFF
 
 
 def _exceeds(todo: list[tuple[bytes, dict[int, int]]], most: int) -> bool:
@@ -200,8 +200,6 @@ def _content(data: bytes, first: int, start: int, bare: dict[int, int]) -> bytes
     size = int.from_bytes(data[start + 1 : at], "big") if width else 1 << (first - 0xD4)
     code, content = data[at], data[at + 1 : at + 1 + size]
     skipped = bare.get(code, 0)
-    if code == _OBJECT and bare and content:
-        skipped = 1 if content[0] < _LONG else 5
     return b"" if skipped < 0 else content[skipped:]
 
 
@@ -269,31 +267,26 @@ def check_hashes(items: list[Any]) -> None:
         raise PayloadError("too many items of a set or dict share a hash")
 
 
-_LARGE_MAP: Final = re.compile(rb"\xde[\x03-\xff]|\xdf")
+_LARGE_MAP: Final = re.compile(rb"\xde[\x03-\xff]")
 
 
 def check_keys(content: bytes) -> None:
-    """Check the keys of LangGraph's dictionaries, which ormsgpack hashes while it reads.
+    """Check the keys of dictionaries that ormsgpack hashes while it reads.
 
     Only keys that are tuples can be made to share a hash: few of the others fit into 64 bits.
 
     Raises:
         PayloadError: Too many do.
     """
-    if (b"\xde" not in content and b"\xdf" not in content) or not _LARGE_MAP.search(content):
+    if _count(content, _LISTS) <= _FEW:
         return
-    try:
-        unpackb(content, ext_hook=_nothing)
-    except ValueError:  # there are keys that are no text
-        for starts in _array_keys(content):
-            if len(starts) > _FEW:
-                rest = memoryview(content)
-                keys = [unpackb(rest[at:], option=OPT_NON_STR_KEYS) for at in starts]
-                check_hashes([*map(as_key, keys)])
-
-
-def _nothing(_code: int, _content: bytes) -> None:
-    return None
+    if b"\xdf" not in content and not _LARGE_MAP.search(content):
+        return
+    for starts in _array_keys(content):
+        if len(starts) > _FEW:
+            rest = memoryview(content)
+            keys = [unpackb(rest[at:], option=OPT_NON_STR_KEYS) for at in starts]
+            check_hashes([*map(as_key, keys)])
 
 
 def _array_keys(content: bytes) -> Iterator[list[int]]:
@@ -428,26 +421,20 @@ class _HeldIPv6Network(IPv6Network):
 
 
 _HELD: Final[dict[Any, Any]] = {IPv4Network: _HeldIPv4Network, IPv6Network: _HeldIPv6Network}
+NETWORKS: Final = frozenset(_HELD)
+"""What `hold` takes."""
 
 
-@contextmanager
-def held_networks() -> Iterator[Callable[[Any], Any]]:
-    """Yield a function that holds a value if it is a network: nothing can walk through it then.
+def hold(network: Any) -> Any:
+    """Return a network of which nothing can walk through the addresses, until it is released.
 
-    `IPv6Network("::/64")` takes nine characters, and `set` of it never comes back. When the value
-    is complete, the networks are as they were.
+    `IPv6Network("::/64")` takes nine characters, and a constructor that makes a `set` of it never
+    comes back.
     """
-    networks: list[Any] = []
+    network.__class__ = _HELD[type(network)]
+    return network
 
-    def hold(value: Any) -> Any:
-        held = _HELD.get(type(value))
-        if held is not None:
-            value.__class__ = held
-            networks.append(value)
-        return value
 
-    try:
-        yield hold
-    finally:
-        for network in networks:
-            network.__class__ = type(network).__base__
+def release(network: Any) -> None:
+    """Make a network that was held what it was."""
+    network.__class__ = type(network).__base__

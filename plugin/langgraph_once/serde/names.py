@@ -19,7 +19,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared, find
+from langgraph_once.serde.trust.lookup import declared, find
 
 __all__ = ["MAX_NAME_CHARS", "class_names", "classes_in", "found", "is_alias", "name_of"]
 

@@ -30,11 +30,11 @@ from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCip
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
 from langgraph_once.serde.limits import SMALL_BYTES, check_weight
 from langgraph_once.serde.paths import path_of
-from langgraph_once.serde.plans.registry import Plans
 from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.trusted.policy import Trust
+from langgraph_once.serde.trust.policy import Trust
 
 if TYPE_CHECKING:
     from pydantic import SecretStr

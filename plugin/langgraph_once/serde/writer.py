@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ormsgpack import Ext, Fragment, packb
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.format import MAX_LEVELS, OPTIONS, Code, pack
+from langgraph_once.serde.format import MAX_LEVELS, OPTIONS, Code, object_of, pack
 from langgraph_once.serde.ladder import instead_of
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.registry import Plans
 
 __all__ = ["Writer", "leads_deep", "write"]
 
@@ -65,7 +65,7 @@ def _alone(obj: Any, plans: Plans) -> bytes | None:
     if head is None:
         return None
     try:
-        return packb([Ext(_OBJECT, head + packb(obj.__dict__, None, OPTIONS))], None, OPTIONS)
+        return packb([object_of(head, obj.__dict__)], None, OPTIONS)
     except TypeError:
         return None
 
@@ -122,7 +122,7 @@ class Writer:
             except TypeError as error:
                 self._retreat(0, error)  # one of them is to be mended: not all of its siblings
         elif type(value) is dict:
-            return self.pack(_with_threads(value))
+            return self.pack(_with_threads(value, self.plans))
         return self.pack(value)
 
     def pack(self, data: Any) -> bytes:
@@ -174,7 +174,7 @@ class Writer:
     def object(self, obj: Any, head: bytes, data: Any) -> Ext:
         """Return what stands for an object of this head and these data."""
         self.met.append(id(obj))
-        return Ext(_OBJECT, head + self.nested(data))
+        return Ext(_OBJECT, self.nested([head, data]))
 
     def nested(self, data: Any) -> bytes:
         """Return the msgpack of what an extension holds."""
@@ -290,16 +290,16 @@ class _Numbered(dict[bytes, int]):
         return self.setdefault(head, len(self) + 1)
 
 
-def _with_threads(value: dict[Any, Any]) -> dict[Any, Any]:
-    """Return a dictionary whose lists are written as threads, if they are; of a checkpoint, too."""
+def _with_threads(value: dict[Any, Any], plans: Plans) -> dict[Any, Any]:
+    """Return a dictionary whose threads are written as such; of a checkpoint, too."""
     made: dict[Any, Any] = {
         key: Later(Writer._thread, item)  # noqa: SLF001  # of this file
         for key, item in value.items()
-        if type(item) is list
+        if type(item) is list and item and plans[type(item[0])].plain_head is not None
     }
     channels = value.get(_OF_A_CHECKPOINT)
     if type(channels) is dict:
-        made[_OF_A_CHECKPOINT] = _with_threads(channels)
+        made[_OF_A_CHECKPOINT] = _with_threads(channels, plans)
     return value | made if made else value
 
 
