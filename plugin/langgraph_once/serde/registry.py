@@ -80,7 +80,9 @@ class Plans(dict[type, Plan]):
         try:
             plan = self._plan(cls)
         except (UnwritableError, EncodeError) as error:  # where an instance is to be written
-            plan = Plan(_refusing(type(error), str(error)))
+            # The exception of a task is stored in any case, as text: that is how a run ends.
+            kind = UnwritableError if issubclass(cls, BaseException) else type(error)
+            plan = Plan(_refusing(kind, str(error)))
         return self.setdefault(cls, plan)
 
     def _plan(self, cls: type) -> Plan:

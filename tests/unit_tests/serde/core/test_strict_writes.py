@@ -11,7 +11,7 @@ from langgraph.graph import START, StateGraph
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde import OnceSerializer, UnstoredError
 from tests.unit_tests.serde.fidelity import kinds as k
 from tests.unit_tests.serde.strictly import strict_config
 
@@ -23,7 +23,7 @@ def serde(*names: str, **settings: Any) -> OnceSerializer:
 
 
 @pytest.mark.parametrize(
-    "value", [k.Plain("x"), k.Colour.RED, k.Point(1, 2), k.Slug("a"), k.Rows([1]), k.AppError(3)]
+    "value", [k.Plain("x"), k.Colour.RED, k.Point(1, 2), k.Slug("a"), k.Rows([1])]
 )
 def test_a_refused_write_names_the_place_the_type_and_the_setting(value: Any) -> None:
     name = f"{k.__name__}:{type(value).__qualname__}"
@@ -33,6 +33,14 @@ def test_a_refused_write_names_the_place_the_type_and_the_setting(value: Any) ->
     assert f'add "{name}" to `allowed_types`' in str(caught.value)
     allowed = serde(name)
     assert type(allowed.loads_typed(allowed.dumps_typed([value]))[0]) is type(value)
+
+
+def test_an_exception_that_may_not_be_stored_becomes_text_as_with_langgraph() -> None:
+    error = serde().loads_typed(serde().dumps_typed([k.AppError(3)]))[0]
+    assert type(error) is UnstoredError
+    assert error.type_name == f"{k.__name__}:AppError"
+    allowed = serde(f"{k.__name__}:AppError")
+    assert type(allowed.loads_typed(allowed.dumps_typed(k.AppError(3)))) is k.AppError
 
 
 def test_a_nested_class_is_named_so_that_the_setting_takes_it() -> None:
