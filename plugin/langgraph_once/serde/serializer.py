@@ -28,7 +28,7 @@ from langgraph_once.serde.format import OPTIONS
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
-from langgraph_once.serde.limits import SMALL_BYTES, check_weight
+from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
 from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.registry import Plans
@@ -98,6 +98,7 @@ class OnceSerializer(JsonPlusSerializer):
         self._binds = self._encrypts and config.bind_rows != "off"
         packs = config.compression == "zstd"
         self._least_packed = config.min_compress_bytes if packs else sys.maxsize
+        self._unchecked_bytes = unchecked_bytes(config.max_decoded_objects)
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
@@ -162,7 +163,13 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: Neither this codec nor LangGraph's can write it, or it may not be written.
         """
-        if type(obj) in _PLAIN and self._is_quick:  # as metadata are: a microsecond
+        kind = type(obj)
+        # As metadata are: a microsecond. A list may be a thread, whose first message would end it.
+        if (
+            kind in _PLAIN
+            and self._is_quick
+            and (kind is not dict or list not in map(type, obj.values()))
+        ):
             try:
                 data = packb(obj, None, OPTIONS)
             except TypeError:
@@ -188,7 +195,8 @@ class OnceSerializer(JsonPlusSerializer):
             return _BINARY[kind], bytes(obj)  # a copy: the bytearray may change
         try:
             data = self._written(obj)
-            check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
+            if len(data) > self._unchecked_bytes:
+                check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
         except EncodeError as error:
             error.path = path_of(vars(error).get("value"), obj)
             raise
