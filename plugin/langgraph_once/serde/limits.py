@@ -134,12 +134,13 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     most = max_units * _BYTES_OF_A_UNIT
     if stored_bytes < SMALL_BYTES and stored_bytes < len(data):
         most //= _SMALL_SHARE
-    if len(data) * (_OF_A_CONTAINER + _OF_A_BYTE) <= most:
+    codec = tag.partition(".")[0].partition("+")[0]
+    if len(data) * (_OF_A_CONTAINER + _OF_A_BYTE) <= most or codec in _NO_PARTS:
         return
-    if tag.startswith("json"):
+    if codec == "json":
         exceeds = sum(units * data.count(sign) for sign, units in _OF_JSON.items()) > most
     else:
-        exceeds = _most_weight(data) > most and _exceeds(data, most, _BARE[tag[:5] == "once2"])
+        exceeds = _most_weight(data) > most and _exceeds(_parts(codec, data), most)
     if exceeds:
         raise SizeLimitError(
             f"the value of {len(data):,} bytes may take more memory than `max_decoded_objects` "
@@ -147,6 +148,20 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
             limit_objects=max_units,
             tag=tag,
         )
+
+
+_NO_PARTS: Final = frozenset({"null", "bytes", "bytearray", "pieces"})
+
+
+def _parts(codec: str, data: bytes) -> list[tuple[bytes, dict[int, int]]]:
+    """Return the msgpack of a row, which has some for each channel if a saver packed it."""
+    if codec != "channels":
+        return [(data, _BARE[codec == "once2"])]
+    try:
+        _, head, channels = unpackb(data)
+        return [(part, _BARE[name == "once2"]) for name, part in (head, *channels.values())]
+    except (ValueError, TypeError, AttributeError):  # damaged, as reading tells
+        return []
 
 
 def _most_weight(data: bytes) -> int:
@@ -162,23 +177,21 @@ _BARE: Final[dict[bool, dict[int, int]]] = {
 byte comes before it, or, -1, it is none at all."""
 
 
-def _exceeds(data: bytes, most: int, bare: dict[int, int]) -> bool:
-    """Whether a value takes more than so much: a long text or array of numbers is one value.
+def _exceeds(todo: list[tuple[bytes, dict[int, int]]], most: int) -> bool:
+    """Whether values take more than so much: a long text or array of numbers is one value.
 
     Args:
-        data: The blob.
-        most: How many bytes it may take.
-        bare: Of `_BARE`.
+        todo: The blobs, each with that of `_BARE` that its extensions are read by.
+        most: How many bytes they may take together.
     """
-    todo = [data]
-    for content in todo:
+    for content, bare in todo:
         for first, start, _ in _values(content):
             if first < 0x80 or first >= 0xE0:
                 most -= _OF_A_BYTE
             elif first in _CONTAINERS:
                 most -= _OF_A_CONTAINER
                 if first in _WIDTHS or 0xD4 <= first < 0xD9:
-                    todo.append(_content(content, first, start, bare))
+                    todo.append((_content(content, first, start, bare), bare))
             else:
                 most -= _OF_A_TEXT + _OF_A_BYTE
             if most < 0:

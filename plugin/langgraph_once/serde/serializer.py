@@ -238,19 +238,19 @@ class OnceSerializer(JsonPlusSerializer):
             bound_to: As on `dumps_typed`.
             is_piece: Whether it is stored once, among many.
         """
-        if len(data) >= self._least_packed:
+        if self._least_packed <= len(data) <= self.config.max_decoded_bytes:
             packed = self._compression.compress(data, is_piece=is_piece)
-            if packed is not None and (is_piece or self._may_hold(data, len(packed))):
+            if packed is not None and (is_piece or self._may_hold(tag, data, len(packed))):
                 tag, data = tag.under("zstd"), packed
         if self._encrypts:
             tag = tag.under("aesgcm")
             data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to if self._binds else ())
         return tag.text, data
 
-    def _may_hold(self, data: bytes, stored_bytes: int) -> bool:
+    def _may_hold(self, tag: Tag, data: bytes, stored_bytes: int) -> bool:
         """Whether reading lets so few bytes become so much. What it would refuse stays as it is."""
         try:
-            check_weight(data, stored_bytes, self.config.max_decoded_objects, "")
+            check_weight(data, stored_bytes, self.config.max_decoded_objects, tag.codec)
         except SerdeError:
             return False
         return True
@@ -335,7 +335,7 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             SizeLimitError: It is more than so few bytes may hold.
         """
-        if self._may_hold(data, 0):
+        if self._may_hold(tag, data, 0):
             return
         stored = 0
         for size in sizes:
