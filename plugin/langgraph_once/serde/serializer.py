@@ -44,7 +44,7 @@ __all__ = ["OnceSerializer"]
 _NULL: Final = Tag("null")
 _STOCK: Final = Tag("msgpack")
 _BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
-_PLAIN: Final = frozenset({dict, str, int, float, bool})
+_PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
 """The first bytes of texts, numbers and the like."""
@@ -103,6 +103,7 @@ class OnceSerializer(JsonPlusSerializer):
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
         self._is_quick = config.codec == "once2" and config.allows_plain
+        self._quick = _PLAIN if self._is_quick and self._bare_below else frozenset()
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
         )
@@ -163,13 +164,7 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: Neither this codec nor LangGraph's can write it, or it may not be written.
         """
-        kind = type(obj)
-        # As metadata are: a microsecond. A list may be a thread, whose first message would end it.
-        if (
-            kind in _PLAIN
-            and self._is_quick
-            and (kind is not dict or list not in map(type, obj.values()))
-        ):
+        if type(obj) in self._quick:  # as metadata are: a microsecond
             try:
                 data = packb(obj, None, OPTIONS)
             except TypeError:
