@@ -49,8 +49,6 @@ class Code(IntEnum):
     """Two's complement, big endian: an integer of more than 64 bits."""
     TEXT = 6
     """UTF-8 in which lone surrogates stand as if they were characters."""
-    BUFFER = 7
-    """A byte, 0 for `bytearray` and 1 for `memoryview`, then the content."""
     VALUE = 8
     """A byte for a type of `plans.values`, then the data of that type."""
     OBJECT = 9

@@ -37,6 +37,7 @@ __all__ = [
     "hold",
     "pattern_units",
     "release",
+    "unchecked_bytes",
 ]
 
 MAX_EXPANDED: Final = 1 << 28
@@ -111,6 +112,11 @@ _OF_A_BYTE: Final = 8  # a place in a list
 _OF_JSON: Final = {b"[": 80, b"{": 240, b",": 64, b":": 64}
 """What the value behind each of these signs may take, in bytes. Python reads JSON with care for
 nothing, and few rows are JSON."""
+
+
+def unchecked_bytes(max_units: int) -> int:
+    """Return how long a blob may be that is not compressed, so that `check_weight` lets it pass."""
+    return max_units * _BYTES_OF_A_UNIT // (_OF_A_CONTAINER + _OF_A_BYTE)
 
 
 def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> None:

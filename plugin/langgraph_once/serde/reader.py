@@ -237,6 +237,8 @@ class Reader:
 
     def _raise(self, error: BaseException) -> NoReturn:
         first = self.error or error
+        if isinstance(first, SerdeError):
+            first.tag = first.tag or self.tag
         if isinstance(first, SerdeError) or not isinstance(first, Exception):
             raise first
         raise PayloadError(f"damaged ({type(first).__name__})", tag=self.tag) from first

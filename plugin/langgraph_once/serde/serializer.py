@@ -28,7 +28,7 @@ from langgraph_once.serde.format import OPTIONS
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
-from langgraph_once.serde.limits import SMALL_BYTES, check_weight
+from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
 from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.registry import Plans
@@ -44,7 +44,7 @@ __all__ = ["OnceSerializer"]
 _NULL: Final = Tag("null")
 _STOCK: Final = Tag("msgpack")
 _BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
-_PLAIN: Final = frozenset({dict, str, int, float, bool})
+_PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
 """The first bytes of texts, numbers and the like."""
@@ -98,10 +98,12 @@ class OnceSerializer(JsonPlusSerializer):
         self._binds = self._encrypts and config.bind_rows != "off"
         packs = config.compression == "zstd"
         self._least_packed = config.min_compress_bytes if packs else sys.maxsize
+        self._unchecked_bytes = unchecked_bytes(config.max_decoded_objects)
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
         self._is_quick = config.codec == "once2" and config.allows_plain
+        self._quick = _PLAIN if self._is_quick and self._bare_below else frozenset()
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
         )
@@ -162,7 +164,7 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: Neither this codec nor LangGraph's can write it, or it may not be written.
         """
-        if type(obj) in _PLAIN and self._is_quick:  # as metadata are: a microsecond
+        if type(obj) in self._quick:  # as metadata are: a microsecond
             try:
                 data = packb(obj, None, OPTIONS)
             except TypeError:
@@ -188,7 +190,8 @@ class OnceSerializer(JsonPlusSerializer):
             return _BINARY[kind], bytes(obj)  # a copy: the bytearray may change
         try:
             data = self._written(obj)
-            check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
+            if len(data) > self._unchecked_bytes:
+                check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
         except EncodeError as error:
             error.path = path_of(vars(error).get("value"), obj)
             raise

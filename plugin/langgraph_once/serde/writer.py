@@ -47,7 +47,7 @@ def write(value: Any, plans: Plans) -> bytes:
         EncodeError: Some part may not be written.
     """
     if type(value) is list and len(value) == 1 and (alone := _alone(value[0], plans)):
-        return alone
+        return pack([alone])
     first = Writer(plans)
     data = first.whole(value)
     met = first.met
@@ -58,14 +58,14 @@ def write(value: Any, plans: Plans) -> bytes:
     return Writer(plans, shared=twice).whole(value)
 
 
-def _alone(obj: Any, plans: Plans) -> bytes | None:
-    """Return the bytes of a list that holds one object of native values alone: of a new message."""
+def _alone(obj: Any, plans: Plans) -> Ext | None:
+    """Return what stands for an object of native values alone, such as a new message; else None."""
     plain_head = plans[type(obj)].plain_head
     head = plain_head(obj) if plain_head is not None else None
     if head is None:
         return None
     try:
-        return packb([object_of(head, obj.__dict__)], None, OPTIONS)
+        return object_of(head, obj.__dict__)
     except TypeError:
         return None
 
@@ -122,7 +122,7 @@ class Writer:
             except TypeError as error:
                 self._retreat(0, error)  # one of them is to be mended: not all of its siblings
         elif type(value) is dict:
-            return self.pack(_with_threads(value, self.plans))
+            return self.pack(self._with_threads(value))
         return self.pack(value)
 
     def pack(self, data: Any) -> bytes:
@@ -185,11 +185,29 @@ class Writer:
         self._level -= 1
         return packed
 
+    def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
+        """Return a dictionary whose threads are written as such; of a checkpoint, too."""
+        made: dict[Any, Any] = {}
+        for key, item in value.items():
+            if type(item) is not list:
+                continue
+            if self._shared:
+                made[key] = Later(Writer._thread, item)
+            elif (thread := self._thread(item)) is not item:
+                made[key] = thread
+        channels = value.get(_OF_A_CHECKPOINT)
+        if type(channels) is dict:
+            made[_OF_A_CHECKPOINT] = self._with_threads(channels)
+        return value | made if made else value
+
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
         plans = self.plans
         if not items or plans[type(items[0])].plain_head is None:
             return items
+        if len(items) == 1 and not self._shared and (alone := _alone(items[0], plans)):
+            self.met.append(id(items[0]))
+            return [alone]
         shared, heads = self._shared, _Numbered()
         numbers: list[int] = []
         contents: list[Any] = [None]
@@ -288,19 +306,6 @@ class _Numbered(dict[bytes, int]):
 
     def __missing__(self, head: bytes) -> int:
         return self.setdefault(head, len(self) + 1)
-
-
-def _with_threads(value: dict[Any, Any], plans: Plans) -> dict[Any, Any]:
-    """Return a dictionary whose threads are written as such; of a checkpoint, too."""
-    made: dict[Any, Any] = {
-        key: Later(Writer._thread, item)  # noqa: SLF001  # of this file
-        for key, item in value.items()
-        if type(item) is list and item and plans[type(item[0])].plain_head is not None
-    }
-    channels = value.get(_OF_A_CHECKPOINT)
-    if type(channels) is dict:
-        made[_OF_A_CHECKPOINT] = _with_threads(channels, plans)
-    return value | made if made else value
 
 
 def _tried_again(value: Any) -> Any:

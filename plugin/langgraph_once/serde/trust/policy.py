@@ -93,6 +93,8 @@ _DATA_MODULES: Final = tuple(
     )
 )
 """Modules whose classes of data are listed."""
+_URLS: Final = {("pydantic_core._pydantic_core", name) for name in ("Url", "MultiHostUrl")}
+"""Beside those of `pydantic.networks`, which are all data."""
 _VALUES: Final = (uuid4, time.time, time.monotonic, time.time_ns)
 """Functions that may be a value, as the factory of a `defaultdict`: they take no arguments."""
 _MOVED: Final = {
@@ -293,6 +295,7 @@ class Trust:
         names = f"{module}:{path}", f"{module}:{path.rpartition('.')[2]}"
         return (
             (module, path) in SAFE_MSGPACK_TYPES
+            or (module == "pydantic.networks" or (module, path) in _URLS)
             or not self.listed.isdisjoint(names)
             or self._place_of(module, path) != path
         )
