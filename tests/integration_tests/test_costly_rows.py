@@ -1,6 +1,6 @@
 """A real server on whose database hostile rows lie answers what is asked of them, and others.
 
-`python -m tests.integration_tests.test_costly_rows` prints the numbers in docs/bounds.md.
+`python -m tests.integration_tests.test_costly_rows` prints how long each takes.
 """
 
 from __future__ import annotations
