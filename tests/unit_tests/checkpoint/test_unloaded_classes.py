@@ -141,6 +141,21 @@ def test_bytes_that_langgraph_wrote_go_back_to_it_without_their_class(
         assert held(stock) == [point, point]
 
 
+@pytest.mark.parametrize("keys", [(), ("old",)])
+@pytest.mark.parametrize("name", ["in a dataclass", "long"])
+def test_a_class_that_a_sealed_row_names_is_known_and_imported(
+    path: Path, module: Any, name: str, keys: tuple[str, ...]
+) -> None:
+    with open_sqlite_saver(path, serde=serde(*keys)) as saver:
+        put(saver, module.VALUES[name])
+    del sys.modules["unloaded_shop"]
+    with open_sqlite_saver(path, serde=serde(*keys)) as saver:
+        for value in held(saver):
+            first = value[0] if name == "long" else value
+            assert type(first).__name__ == ("Point" if keys else "OpaqueDict")
+    assert ("unloaded_shop" in sys.modules) == bool(keys)
+
+
 @pytest.mark.parametrize("loaded", [True, False])
 @pytest.mark.parametrize("name", NAMES)
 def test_rotation_leaves_every_byte_of_a_value_as_it_was(
