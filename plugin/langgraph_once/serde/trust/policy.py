@@ -196,7 +196,7 @@ class Trust:
         if not (is_listed or is_marked(target)):
             known = self._is_known(module)
             if self._most[Standing.KNOWN if known else Standing.UNKNOWN] is May.NOTHING:
-                raise self._refusal(name, "" if known else "of a package that is not imported")
+                raise self._refusal(name, is_known=known)
         if target is None:
             target = _imported(module, path, self._place_of(module, path) if is_listed else None)
         if target is None:
@@ -318,12 +318,13 @@ class Trust:
         package = module.partition(".")[0]
         return package in self._at_start or package in self._imports
 
-    def _refusal(self, name: str, why: str) -> TypeNotAllowedError:
+    def _refusal(self, name: str, hook: str = "", *, is_known: bool = True) -> TypeNotAllowedError:
         module = name.partition(":")[0]
+        why = hook if is_known else "of a package that is not imported"
         self._tell("msgpack_blocked", name)
         text = 'Refused to load %s%s; if you trust it, add "%s" to `allowed_types`'
         self.warn(name, text, name[:200], f" ({why})" if why else "", name[:200])
-        return TypeNotAllowedError(name[:200], imported=module in sys.modules, hook=why)
+        return TypeNotAllowedError(name[:200], imported=module in sys.modules, hook=hook)
 
     def _report(self, name: str, done: str) -> None:
         self._tell("msgpack_unregistered_allowed", name)
