@@ -10,6 +10,7 @@ What is one object stays one here, lists and dictionaries too.
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,11 @@ _BLANKS: Final[dict[int, type[Any]]] = {Code.MAP: dict, Code.SET: set}
 _FILLABLE: Final = (list, dict, set)
 _FIXED: Final = (tuple, frozenset)
 _MAX_NODES: Final = 1 << 20
+_UNROLLED: Final = (list, dict, set, tuple, frozenset, deque, OrderedDict)
+_HEAP_TYPE: Final = 1 << 9
+_MAX_LEVELS_IN_C: Final = 2000
+"""How deep others than these and classes made in Python may stand in each other: Python frees them
+recursively on the C stack."""
 
 
 class _Sizes:
@@ -45,24 +51,42 @@ class _Sizes:
     def __init__(self) -> None:
         self._units: list[int] = []
         self._levels: list[int] = []
-        self._sum = self._deepest = 0
+        self._in_c: list[int] = []
+        self._sum = self._deepest = self._deepest_in_c = self._taken = self._hashed = 0
 
     def add(self, number: int) -> None:
         """Note that the current node holds this one."""
         self._sum += self._units[number]
         self._deepest = max(self._deepest, self._levels[number])
+        self._deepest_in_c = max(self._deepest_in_c, self._in_c[number])
 
-    def end(self, size: int, *, is_hashed: bool) -> None:
+    def take_hashes(self) -> None:
+        """Note that what the current node holds so far is hashed: that of a tuple is not kept.
+
+        Raises:
+            SizeLimitError: All together, it takes too long.
+        """
+        self._hashed += self._sum - self._taken
+        self._taken = self._sum
+        if self._hashed > MAX_EXPANDED:
+            raise SizeLimitError("its parts are hashed too often")
+
+    def end(self, size: int, value: Any) -> None:
         """Note the size of the current node, which ends here.
 
         Raises:
-            SizeLimitError: Written out, it takes too much; or tuples are too deep to be hashed.
+            SizeLimitError: Written out, it takes too much; or it is nested too deep for Python.
         """
+        kind = type(value)
         self._units.append(self._sum + size)
-        self._levels.append(self._deepest + 1 if is_hashed else 0)
-        if self._units[-1] > MAX_EXPANDED or self._levels[-1] > MAX_HASH_LEVELS:
-            raise SizeLimitError("its parts are repeated too often, or tuples are nested too deep")
-        self._sum = self._deepest = 0
+        self._levels.append(self._deepest + 1 if isinstance(value, _FIXED) else 0)
+        is_of_c = kind not in _UNROLLED and not kind.__flags__ & _HEAP_TYPE
+        self._in_c.append(self._deepest_in_c + 1 if is_of_c else 0)
+        if self._units[-1] > MAX_EXPANDED:
+            raise SizeLimitError("its parts are repeated too often")
+        if self._levels[-1] > MAX_HASH_LEVELS or self._in_c[-1] > _MAX_LEVELS_IN_C:
+            raise SizeLimitError("it is nested too deep")
+        self._sum = self._taken = self._deepest = self._deepest_in_c = 0
 
 
 class _Node:
@@ -171,7 +195,7 @@ class _GraphWriter(Writer):
         except UnwritableError:
             self.failed = self._holder_of(node)
             raise
-        self._sizes.end(len(data), is_hashed=isinstance(node.value, _FIXED))
+        self._sizes.end(len(data), node.value)
         return data
 
     def _holder_of(self, node: _Node) -> type | None:
@@ -270,8 +294,12 @@ class Graph:
         for number, entry in enumerate(self._entries):
             value = self._value(entry, number)
             self._made.append(value)
-            self._sizes.end(len(entry), is_hashed=isinstance(value, _FIXED))
+            self._sizes.end(len(entry), value)
         return self._made[-1]
+
+    def take_hashes(self) -> None:
+        """Take what it takes to hash what the current node holds so far."""
+        self._sizes.take_hashes()
 
     def node(self, number: int) -> Any:
         """Return what a `NODE` stands for."""

@@ -26,10 +26,12 @@ __all__ = [
     "MAX_HASH_LEVELS",
     "MAX_PATTERN_UNITS",
     "SMALL_BYTES",
+    "Budget",
     "as_key",
     "check_hashes",
     "check_keys",
     "check_levels",
+    "check_small",
     "check_weight",
     "checked_pattern",
     "copies_of",
@@ -166,6 +168,7 @@ def _exceeds(data: bytes, most: int, bare: dict[int, int]) -> bool:
     """
     todo = [data]
     for content in todo:
+        most -= len(content)
         for first, start, _ in _values(content):
             if first < 0x80 or first >= 0xE0:
                 most -= _OF_A_BYTE
@@ -192,7 +195,8 @@ def _content(data: bytes, first: int, start: int, bare: dict[int, int]) -> bytes
     return b"" if skipped < 0 else content[skipped:]
 
 
-_COPIES: Final = 24
+_COPIES: Final = 40
+"""More than extensions may stand in each other, so that what is written is read."""
 _FREE_COPIES: Final = 64 * 1024
 
 
@@ -241,6 +245,106 @@ def check_levels(content: bytes, most: int = _MAX_LEVELS) -> int:
 _FEW: Final = 1000
 _SECRET: Final = frozenset({str, bytes})
 """Nobody can choose their hashes."""
+_MAX_PAIRS: Final = 1 << 20
+_MAX_COMPARED: Final = 1 << 28
+_FREE_ITEMS: Final = 16
+_MAX_REFUSALS: Final = 500
+"""To look for a module that is not there takes half a millisecond."""
+
+
+def check_small(value: Any) -> None:
+    """Check that a part is soon hashed: a name, the value of a member of an enum.
+
+    Raises:
+        ValueError: It is not, with its shared parts written out.
+    """
+    todo = [value]
+    for each in todo:
+        if type(each) in (tuple, list, frozenset):
+            todo += each
+            if len(todo) > _FEW:
+                raise ValueError("a name of too many parts")
+
+
+class Budget:
+    """What reading one row may still take. All of its parts take from the same.
+
+    Attributes:
+        tag: Of the row, for errors.
+    """
+
+    def __init__(self, size: int, tag: str) -> None:
+        """Take the size of the row in bytes, and its tag."""
+        self.tag = tag
+        self._size = size
+        self._copies = copies_of(size)
+        self._expanded = MAX_EXPANDED + self._copies
+        self._opened = max(MAX_EXPANDED, 8 * size)
+        self._pattern_units = MAX_PATTERN_UNITS
+        self._pairs = _MAX_PAIRS
+        self._compared = _MAX_COMPARED
+        self._refusals = _MAX_REFUSALS
+        self.size_of_items = 0
+        """Of the set or dictionary that is made, in bytes; 0 if that is not known."""
+        self.of_written_out = 0
+        """How many bytes were written out so far that stand in the row once."""
+
+    def take_copies(self, count: int) -> None:
+        """Take bytes that are copied."""
+        self._copies -= count
+        if self._copies < 0:
+            raise self._exceeded("its extensions stand in each other too often")
+
+    def open(self, count: int) -> None:
+        """Take bytes that are held while a part is read; give them back as a negative number."""
+        self._opened -= count
+        if self._opened < 0:
+            raise self._exceeded("the value is large and deeply nested")
+
+    def write_out(self, count: int) -> None:
+        """Take bytes that whoever walks through the value meets again."""
+        self.of_written_out += count
+        if self.of_written_out > self._expanded:
+            raise self._exceeded("its parts are repeated too often")
+
+    def take_pattern(self, pattern: Any, flags: Any = 0) -> None:
+        """Take what compiling a pattern takes."""
+        self._pattern_units -= pattern_units(pattern, flags)
+        if self._pattern_units < 0:
+            raise self._exceeded("too many regular expressions")
+
+    def may_look(self) -> bool:
+        """Whether one more name may be looked for that is likely to lead nowhere."""
+        return self._refusals > 0
+
+    def note_refusal(self) -> None:
+        """Note that a name led nowhere."""
+        self._refusals -= 1
+
+    def take_hashes(self, items: list[Any]) -> None:
+        """Take what it takes to tell items from each other that share a hash.
+
+        Args:
+            items: Of a set, or the keys of a dictionary.
+
+        Raises:
+            SizeLimitError: There are too many of them.
+            TypeError: One has no hash.
+        """
+        count = len(items)
+        if count <= _FREE_ITEMS or _SECRET.issuperset(map(type, items)):
+            return
+        found = Counter(map(hash, items))
+        if len(found) == count:
+            return
+        pairs = sum(each * (each - 1) for each in found.values()) // 2
+        self._pairs -= pairs
+        self._compared -= pairs * ((self.size_of_items or self._size) // count)
+        if self._pairs < 0 or self._compared < 0:
+            raise self._exceeded("too many items of sets or keys share a hash")
+
+    def _exceeded(self, why: str) -> SizeLimitError:
+        return SizeLimitError(why, tag=self.tag)
 
 
 def check_hashes(items: list[Any]) -> None:
@@ -305,12 +409,15 @@ def as_key(value: Any) -> Any:
 
 
 MAX_PATTERN_UNITS: Final = 1 << 23
-"""What compiling the patterns of one value may take: about a second. One may have half a million
+"""What compiling the patterns of one value may take: about a second. One may have 130,000
 characters."""
-_OF_A_CHARACTER: Final = 16
+_OF_A_CHARACTER: Final = 64
 _OF_A_SET: Final = 8192
 _OF_A_RANGE: Final = 1 << 16
 _MAX_BYTE: Final = 255
+_IGNORES_CASE: Final = int(re.IGNORECASE)
+_PRINTS: Final = int(re.DEBUG)
+"""As numbers: Python keeps each combination of flags for ever."""
 
 
 def pattern_units(pattern: Any, flags: int = 0) -> int:
@@ -333,13 +440,13 @@ def pattern_units(pattern: Any, flags: int = 0) -> int:
     most = units + sets * (_OF_A_SET + ranges * _OF_A_RANGE) if sets else units
     if units > MAX_PATTERN_UNITS or most <= _OF_A_RANGE:
         return most
-    ignores_case = bool(flags & re.IGNORECASE) or ("(?" if is_text else b"(?") in pattern
+    ignores_case = bool(int(flags) & _IGNORES_CASE) or ("(?" if is_text else b"(?") in pattern
     return units + sum(_units_of_set(items, ignores_case) for items in _sets_in(pattern, flags))
 
 
 def _sets_in(pattern: Any, flags: int) -> Iterator[list[Any]]:
     """Yield the sets of characters in a pattern."""
-    pending: list[Any] = [_parser.parse(pattern, flags & ~re.DEBUG)]
+    pending: list[Any] = [_parser.parse(pattern, int(flags) & ~_PRINTS)]
     while pending:
         part = pending.pop()
         if isinstance(part, tuple) and len(part) == 2 and part[0] is _constants.IN:
@@ -372,7 +479,7 @@ def checked_pattern(pattern: Any, flags: Any = 0) -> re.Pattern[Any]:
     """
     try:
         if pattern_units(pattern, flags) <= MAX_PATTERN_UNITS:
-            return re.compile(pattern, flags & ~re.DEBUG)
+            return re.compile(pattern, int(flags) & ~_PRINTS)
     except re.error as error:
         raise ValueError("no regular expression") from error
     raise ValueError("a regular expression that takes too long to compile")

@@ -14,7 +14,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, Flag
 from functools import cache
@@ -45,8 +45,7 @@ from pydantic.v1 import SecretStr as OldSecretStr
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.limits import (
-    MAX_EXPANDED,
-    MAX_PATTERN_UNITS,
+    Budget,
     as_key,
     check_hashes,
     check_keys,
@@ -54,15 +53,15 @@ from langgraph_once.serde.limits import (
     checked_pattern,
     flag_of,
     held_networks,
-    pattern_units,
 )
 from langgraph_once.serde.opaque import stand_in
 from langgraph_once.serde.plans.arrays import make_array
-from langgraph_once.serde.plans.base import Form, Maker, check
+from langgraph_once.serde.plans.base import Form, Maker, check, parts
+from langgraph_once.serde.plans.values import known_zone
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.stock_writes import encode_stock
 from langgraph_once.serde.trust.off_loop import off_loop
-from langgraph_once.serde.trusted.lookup import declared
+from langgraph_once.serde.trusted.lookup import declared, is_data
 from langgraph_once.serde.trusted.policy import Standing
 
 if TYPE_CHECKING:
@@ -104,12 +103,13 @@ class _Reader:
     error: BaseException | None = None
     _level = 0
     _levels = 0
-    _open_bytes = 0
-    _pattern_units = 0
 
-    def __init__(self, plans: Plans, tag: str, *, keeps: bool, hold: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, plans: Plans, budget: Budget, *, keeps: bool, hold: Callable[[Any], Any]
+    ) -> None:
         self.plans = plans
-        self.tag = tag
+        self.tag = budget.tag
+        self._budget = budget
         self.keeps = keeps
         self._hold = hold
         self._own: dict[tuple[int, str, str], Maker] = {}
@@ -141,7 +141,7 @@ class _Reader:
             parts = unpackb(content, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
             self._level -= 1
             self._levels -= levels
-            self._open_bytes -= len(content)
+            self._budget.open(-len(content))
             if code == PYDANTIC_2:
                 message = rebuild_message(parts)
                 if message is not None:
@@ -159,11 +159,8 @@ class _Reader:
     def _enter(self, content: bytes) -> int:
         """Take what reading a content costs; return how many levels to give back."""
         self._level += 1
-        self._open_bytes += len(content)
-        if self._open_bytes > MAX_EXPANDED:
-            raise SizeLimitError(
-                "the value is large and deeply nested", limit_bytes=MAX_EXPANDED, tag=self.tag
-            )
+        self._budget.open(len(content))
+        self._budget.write_out(len(content))
         check_keys(content)
         levels = 0
         if self._level > _FEW_LEVELS:
@@ -185,6 +182,8 @@ class _Reader:
         key = code, check(module, str), check(name, str)
         if code == METHOD and parts[3:] != ["fromisoformat"]:
             _tell_of_method(module, name, parts[3:])
+        if type(argument) is list and key[1:] in _HASHED:
+            self._budget.take_hashes([*map(as_key, argument)])
         made = (self._own.get(key) or self.maker(key))(argument)
         if self._level and isinstance(made, Decimal) and abs(made.adjusted()) > _MAX_EXPONENT:
             raise UnavailableError("a number of too many digits")
@@ -194,7 +193,7 @@ class _Reader:
         """Return what makes objects of such an extension."""
         if key in self._refusals:
             raise self._refusals[key]
-        if len(self._refusals) >= _MAX_REFUSALS:
+        if not self._budget.may_look():
             raise UnavailableError("too many classes of the row cannot be loaded")
         known = self.plans.stock_makers.current(key)
         if known is not None:
@@ -215,6 +214,7 @@ class _Reader:
                     self.plans.stock_makers.note(key, make, place)
         except Exception as error:
             self._refusals[key] = error.with_traceback(None)
+            self._budget.note_refusal()
             raise
         self._own[key] = make
         return make
@@ -226,15 +226,13 @@ class _Reader:
         if not isinstance(cls, type):
             raise UnavailableError("a call of what is no class")
         is_written = _is_written(cls)
-        trust.check(cls, calls=not is_written)
+        trust.check(cls, calls=not (is_written and is_data(cls)))
         if not is_written and trust.standing(cls) is not Standing.LISTED:
             raise UnavailableError("a call that LangGraph never writes")
         return cls
 
     def _pattern(self, argument: Any) -> Any:
-        self._pattern_units += pattern_units(*argument)
-        if self._pattern_units > MAX_PATTERN_UNITS:
-            raise SizeLimitError("the value has too many regular expressions", tag=self.tag)
+        self._budget.take_pattern(*argument)
         return checked_pattern(*argument)
 
     def instead(self, code: int, parts: Any, content: bytes, error: Exception) -> Any:
@@ -276,7 +274,7 @@ def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
         SerdeError: It is damaged, takes too much, or names what may not be loaded.
     """
     with held_networks() as hold:
-        return _Reader(plans, tag, keeps=keeps, hold=hold).read(data)
+        return _Reader(plans, Budget(len(data), tag), keeps=keeps, hold=hold).read(data)
 
 
 def check_class(plans: Plans, code: int, module: str, name: str) -> None:
@@ -286,7 +284,8 @@ def check_class(plans: Plans, code: int, module: str, name: str) -> None:
         SerdeError: It may not be loaded.
         ValueError: There is nothing to load.
     """
-    _Reader(plans, "msgpack", keeps=False, hold=lambda made: made).maker((code, module, name))
+    budget = Budget(0, "msgpack")
+    _Reader(plans, budget, keeps=False, hold=lambda made: made).maker((code, module, name))
 
 
 # What makes objects ---------------------------------------------------------------------
@@ -302,7 +301,10 @@ def _set_of(kind: Any) -> Callable[..., Any]:
 
 
 def _zone(key: Any) -> ZoneInfo:
-    return off_loop(ZoneInfo, key)  # it may read a file
+    found = off_loop(known_zone, key)  # it may read a file
+    if found is None:
+        raise UnavailableError("a time zone that this machine does not know")
+    return found
 
 
 _SHORT: Final[dict[tuple[str, str], Any]] = {
@@ -327,12 +329,25 @@ _SHORT: Final[dict[tuple[str, str], Any]] = {
 }
 """What LangGraph writes besides classes of data, and patterns; it is listed in each case."""
 _PATTERN: Final = ("re", "compile")
-_MAX_REFUSALS: Final = 500
-"""Of one row: to look for a module that is not there takes half a millisecond."""
+_HASHED: Final = (("builtins", "set"), ("builtins", "frozenset"))
 
 _DUMPS: Final = ("model_dump", "dict", "_asdict", "get_secret_value", "__dataclass_fields__")
 _VALUES: Final = (
-    *(date, time, timedelta, tzinfo, Decimal, UUID, PurePath, set, frozenset, deque, Enum, Item),
+    *(
+        date,
+        time,
+        timedelta,
+        timezone,
+        ZoneInfo,
+        Decimal,
+        UUID,
+        PurePath,
+        set,
+        frozenset,
+        deque,
+        Enum,
+        Item,
+    ),
     *(IPv4Address, IPv6Address, IPv4Network, IPv6Network, SecretStr, SecretBytes),
 )
 
@@ -368,13 +383,24 @@ def _maker(code: int, cls: Any) -> Maker:
 _WIDE: Final = re.compile(r"\d{5}")
 
 
+def _is_wide(argument: Any) -> bool:
+    """Whether a text among the arguments of a template may say how wide it is to become."""
+    todo = [argument]
+    for each in todo:
+        if type(each) is str and _WIDE.search(each):
+            return True
+        if type(each) in (list, dict):  # templates that are made already were looked at
+            todo += each if type(each) is list else [*each, *each.values()]
+    return False
+
+
 def _model_maker(cls: Any, unchecked: str) -> Maker:
     is_root = issubclass(cls, RootModel)
 
     def make(argument: Any) -> Any:
         if is_root and type(argument) is not dict:
             return cls(argument)
-        if argument.get("validate_template") and _WIDE.search(str(argument)):
+        if argument.get("validate_template") and _is_wide(argument):
             raise UnavailableError("a template that may become very long when it is tried out")
         try:
             return cls(**argument)
@@ -584,18 +610,19 @@ class StockForm(Form):
         """Take what may be loaded."""
         self._plans = plans
 
-    def matches(self, cls: type) -> bool:
+    def matches(self, cls: type) -> bool:  # noqa: ARG002  # as the others
         return False
 
-    def maker(self, cls: type, extra: list[Any]) -> Maker:
-        (code,) = extra
+    def making(self, extra: list[Any], budget: Budget) -> Maker:
+        """Return what makes objects of a row of ours, which takes from the budget of the row."""
+        (code,) = parts(extra, int)
 
         def make(data: Any) -> Any:
             with held_networks() as hold:
-                reader = _Reader(self._plans, "once2", keeps=True, hold=hold)
-                parts = reader.read(check(data, bytes))
+                reader = _Reader(self._plans, budget, keeps=True, hold=hold)
+                content = reader.read(check(data, bytes))
                 try:
-                    return reader.made(code, parts)
+                    return reader.made(code, content)
                 except (SizeLimitError, RecursionError):
                     raise
                 except Exception as error:
@@ -604,10 +631,11 @@ class StockForm(Form):
         return make
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
+        (code,), budget = parts(extra, int), Budget(len(check(data, bytes)), "once2")
         with held_networks() as hold:
-            parts = _Reader(self._plans, "once2", keeps=True, hold=hold).read(check(data, bytes))
-        is_call = extra[0] < ARRAY and type(parts) is list and len(parts) > 2
-        return parts[2] if is_call else None
+            content = _Reader(self._plans, budget, keeps=True, hold=hold).read(data)
+        is_call = code < ARRAY and type(content) is list and len(content) > 2
+        return content[2] if is_call else None
 
 
 def stock_form(obj: Any) -> tuple[int, bytes] | None:
@@ -646,7 +674,7 @@ def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
         SerdeError: As `read_stock`.
     """
     with held_networks() as hold:
-        reader = _Reader(plans, tag, keeps=keeps, hold=hold)
+        reader = _Reader(plans, Budget(len(data), tag), keeps=keeps, hold=hold)
         reader._level = 1  # noqa: SLF001  # of this file
         try:
             return json.loads(data, object_hook=lambda value: hold(_revived(value, reader)))
@@ -657,7 +685,7 @@ def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
 def _revived(value: dict[str, Any], reader: _Reader) -> Any:
     if value.get("lc") == 1:
         kwargs = value.get("kwargs")
-        if type(kwargs) is dict and kwargs.get("validate_template") and _WIDE.search(str(kwargs)):
+        if type(kwargs) is dict and kwargs.get("validate_template") and _is_wide(kwargs):
             raise PayloadError("a template that may become very long", tag=reader.tag)
         return LC_REVIVER(value)  # classes of langchain-core only
     names = value.get("id")
