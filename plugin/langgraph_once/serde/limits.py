@@ -360,16 +360,16 @@ def check_hashes(items: list[Any]) -> None:
         raise PayloadError("too many items of a set or dict share a hash")
 
 
-_LARGE_MAP: Final = re.compile(rb"\xde[\x03-\xff]|\xdf")
+_LARGE_MAP: Final = re.compile(rb"\xde(?:\0[\x80-\xff]|[\1-\xff])|\xdf")
 
 
-def check_keys(content: bytes) -> None:
+def check_keys(content: bytes, budget: Budget | None = None) -> None:
     """Check the keys of LangGraph's dictionaries, which ormsgpack hashes while it reads.
 
     Only keys that are tuples can be made to share a hash: few of the others fit into 64 bits.
 
     Raises:
-        PayloadError: Too many do.
+        SizeLimitError: Too many do.
     """
     if (b"\xde" not in content and b"\xdf" not in content) or not _LARGE_MAP.search(content):
         return
@@ -377,10 +377,10 @@ def check_keys(content: bytes) -> None:
         unpackb(content, ext_hook=_nothing)
     except ValueError:  # there are keys that are no text
         for starts in _array_keys(content):
-            if len(starts) > _FEW:
+            if len(starts) > _FREE_ITEMS:
                 rest = memoryview(content)
                 keys = [unpackb(rest[at:], option=OPT_NON_STR_KEYS) for at in starts]
-                check_hashes([*map(as_key, keys)])
+                (budget or Budget(len(content), "")).take_hashes([*map(as_key, keys)])
 
 
 def _nothing(_code: int, _content: bytes) -> None:

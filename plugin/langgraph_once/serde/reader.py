@@ -216,7 +216,7 @@ class Reader:
     def _value(self, content: bytes) -> Any:
         data = self.nested(content[1:])
         if content[0] == _PATTERN:
-            self.budget.take_pattern(*data)
+            self.budget.take_pattern(*parts(data, object, int))  # a network never ends
         return BY_NUMBER[content[0]](data)
 
     def _begun(self, content: bytes) -> Any:

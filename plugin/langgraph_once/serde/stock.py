@@ -122,7 +122,7 @@ class _Reader:
             SerdeError: It is damaged, takes too much, or names what may not be loaded.
         """
         try:
-            check_keys(data)
+            check_keys(data, self._budget)
             return unpackb(data, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
         except Exception as error:
             raise self.told(error) from error
@@ -161,7 +161,7 @@ class _Reader:
         self._level += 1
         self._budget.open(len(content))
         self._budget.write_out(len(content))
-        check_keys(content)
+        check_keys(content, self._budget)
         levels = 0
         if self._level > _FEW_LEVELS:
             levels = check_levels(content, _MAX_LEVELS - self._levels)
@@ -232,7 +232,7 @@ class _Reader:
         return cls
 
     def _pattern(self, argument: Any) -> Any:
-        self._budget.take_pattern(*argument)
+        self._budget.take_pattern(*check(argument, list))
         return checked_pattern(*argument)
 
     def instead(self, code: int, parts: Any, content: bytes, error: Exception) -> Any:

@@ -366,6 +366,9 @@ _COMMON: Final[dict[str, Any]] = {
                             ("StopIteration", "value"), ("SyntaxError", "text"), ("NameError", "name"),
                             ("AttributeError", "name"), ("SystemExit", "code"))
     },
+    "60 lists in pairs, each before what it holds": lambda: _backwards(60),
+    "60 lists in pairs, to and fro": lambda: _to_and_fro(60),
+    "9,000 errors in each other, each before what it holds": lambda: _contexts(9_000, forward=True),
     "errors that are each other's context": lambda: _contexts(9_000),
     "an error that is its own context": lambda: graph(
         exception("ValueError", [], {}, [raw(node(0)), raw(node(0)), False])
@@ -415,11 +418,23 @@ def _nested_shared(levels: int) -> bytes:
     return data
 
 
-def _contexts(count: int) -> bytes:
+def _contexts(count: int, *, forward: bool = False) -> bytes:
     nodes = [exception("OSError", [], {}, _LINKS)]
     for number in range(count):
-        nodes.append(exception("OSError", [], {}, [None, raw(node(number)), False]))
-    return graph(*nodes)
+        at = count - number if forward else number
+        nodes.append(exception("OSError", [], {}, [None, raw(node(at)), False]))
+    return graph(*reversed(nodes), array(node(0))) if forward else graph(*nodes)
+
+
+def _backwards(levels: int) -> bytes:
+    return graph(*(listed(node(n + 1)) for n in range(levels)), b"\x90", array(node(0)))
+
+
+def _to_and_fro(levels: int) -> bytes:
+    """Return lists that hold later ones, which hold earlier ones."""
+    first = [listed(node(2 * levels - n)) for n in range(levels)]
+    last = [listed(node(levels - n)) for n in range(levels)]
+    return graph(*first, b"\x90", *last, array(node(0)))
 
 
 def _padded(levels: int, size: int) -> bytes:

@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.prompts import PromptTemplate
 from langgraph.types import Command, Send
 
 from tests.unit_tests.serde.hostile import classes as c
@@ -24,7 +25,7 @@ __all__ = ["ORDINARY"]
 
 ORDINARY: list[Any] = [
     [HumanMessage("a"), AIMessage("b"), Document("c")],
-    [Send("a", 1), Command(goto="a")],
+    [PromptTemplate.from_template("{a}"), Send("a", 1), Command(goto="a")],
     [c.Record(1), c.Key(1), c.Model(name=1), c.Wide[int](content=1), c.Pair(1), c.Colour.RED],
     [c.Access.READ, c.Failure(1, "a"), c.Words([1]), c.Names(a=1), c.Bag({1}), c.Text("a")],
     [datetime.now(UTC), ZoneInfo("Europe/Berlin"), uuid.UUID(int=1), decimal.Decimal(1)],

@@ -36,7 +36,8 @@ _HARMLESS = ("os.listdir", "os.scandir", "os.walk", "os.putenv", "os.stat")
 
 def _harm_of(event: str, args: tuple[Any, ...], known: frozenset[str]) -> str | None:
     if event == "import":
-        return None if args[0].partition(".")[0] in known else f"import {args[0]}"
+        package = args[0].partition(".")[0]
+        return None if package in known or package[:1] == "_" else f"import {package}"
     if event == "open":
         is_written = type(args[1]) is str and not {*args[1]}.isdisjoint("wax+")
         return f"open {args[0]!r}" if is_written else None
