@@ -8,6 +8,7 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
     writer.py         objects to bytes: ormsgpack walks, and asks about what is not native
     reader.py         bytes to objects
     graph.py          values that contain themselves, or are very deep
+    registry.py       how instances of a class are written, and objects of a head made
     plans/            how objects of each kind are taken apart and put together
     ladder.py         what is written of an object that cannot be written exactly
     opaque.py         what a reader hands on for an object that it cannot make
@@ -17,12 +18,14 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
     trust/            which classes a row may name
     limits.py         what reading a row may take: time, memory, stack
     stock.py          LangGraph's rows, read by LangGraph's rules
+    messages.py       messages in these, without validation
     stock_writes.py   LangGraph's rows, written
     layers/           bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES
     types_in_rows.py  which classes a row names; reads no values
     rebuildable.py    whether a new process can rebuild them, and why not
 """
 
+from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.serde.opaque import (
     Opaque,
     OpaqueBytes,
@@ -36,9 +39,8 @@ from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
 from langgraph_once.serde.plans.exceptions import Unstored, UnstoredError
 from langgraph_once.serde.refused import UnreadableError, UnwritableError
 from langgraph_once.serde.serializer import OnceSerializer
-from langgraph_once.serde.stock import rebuild_message
-from langgraph_once.serde.trusted.audit import Audit
-from langgraph_once.serde.trusted.policy import storable
+from langgraph_once.serde.trust.audit import Audit
+from langgraph_once.serde.trust.policy import storable
 
 __all__ = [
     "Adapter",

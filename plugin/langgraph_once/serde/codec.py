@@ -10,7 +10,7 @@ from langgraph_once.serde.refused import TooDeepError
 from langgraph_once.serde.writer import leads_deep, write
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.registry import Plans
 
 __all__ = ["dumps", "loads"]
 

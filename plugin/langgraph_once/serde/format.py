@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 import ormsgpack
-from ormsgpack import packb, unpackb
+from ormsgpack import Ext, packb, unpackb
 
 __all__ = [
     "EXTENSION_STARTS",
@@ -28,8 +28,8 @@ __all__ = [
     "Head",
     "head_bytes",
     "head_parts",
+    "object_of",
     "pack",
-    "split",
     "unpack",
 ]
 
@@ -49,12 +49,10 @@ class Code(IntEnum):
     """Two's complement, big endian: an integer of more than 64 bits."""
     TEXT = 6
     """UTF-8 in which lone surrogates stand as if they were characters."""
-    BUFFER = 7
-    """A byte, 0 for `bytearray` and 1 for `memoryview`, then the content."""
     VALUE = 8
     """A byte for a type of `plans.values`, then the data of that type."""
     OBJECT = 9
-    """A head, then the data."""
+    """An array of two: the head, as bytes, and the data."""
     MANY = 10
     """An array of two: heads, and a byte for each item. It is no value itself. It stands first in a
     list, which is the whole value or an item of the dictionary that is. The byte counts the heads
@@ -90,8 +88,8 @@ MAX_LEVELS: Final = 32
 """How deep extensions may stand in each other, since each level copies what is in it. What is
 deeper is a `GRAPH`."""
 
-_LONG: Final = 0xFF
-"""A first byte of a head that says that four more bytes hold its length."""
+
+_OBJECT: Final = int(Code.OBJECT)
 
 
 class Head(NamedTuple):
@@ -116,10 +114,8 @@ def unpack(content: bytes | memoryview, hook: Callable[[int, bytes], Any] | None
 
 
 def head_bytes(form: str, name: Any, version: int = 0, *extra: Any) -> bytes:
-    """Return a head as it stands in the bytes: its length, then msgpack."""
-    packed = pack([form, name, version, *extra])
-    size = len(packed)
-    return (bytes((size,)) if size < _LONG else b"\xff" + size.to_bytes(4, "big")) + packed
+    """Return a head."""
+    return pack([form, name, version, *extra])
 
 
 def head_parts(head: bytes) -> Head:
@@ -128,13 +124,12 @@ def head_parts(head: bytes) -> Head:
     Raises:
         ValueError: It is damaged.
     """
-    form, name, version, *extra = unpackb(head[1 if head[0] < _LONG else 5 :])
+    form, name, version, *extra = unpackb(head)
     if type(form) is not str or type(version) is not int:
         raise ValueError("no head where one belongs")
     return Head(form, name, version, extra)
 
 
-def split(content: bytes) -> tuple[bytes, bytes]:
-    """Return the head of an `OBJECT`, as `head_bytes` made it, and the data behind it."""
-    end = 1 + content[0] if content[0] < _LONG else 5 + int.from_bytes(content[1:5], "big")
-    return content[:end], content[end:]
+def object_of(head: bytes, data: Any, hook: Callable[[Any], Any] | None = None) -> Ext:
+    """Return the extension of an object; `hook` as for `pack`."""
+    return Ext(_OBJECT, packb([head, data], hook, OPTIONS))

@@ -13,20 +13,19 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ormsgpack import Ext, packb, unpackb
 
 from langgraph_once.errors import PayloadError, SizeLimitError
-from langgraph_once.serde.format import EXTENSION_STARTS, OPTIONS, Code, pack, split
+from langgraph_once.serde.format import EXTENSION_STARTS, OPTIONS, Code, pack
 from langgraph_once.serde.limits import MAX_EXPANDED, MAX_HASH_LEVELS
 from langgraph_once.serde.opaque import STAND_INS, bare, source_of
 from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.writer import Writer
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.registry import Plans
-    from langgraph_once.serde.reader import Reader
+    from langgraph_once.serde.registry import Plans
 
 __all__ = ["Graph", "read_graph", "write_graph"]
 
@@ -260,7 +259,7 @@ class _GraphWriter(Writer):
             data = [*map(self._part, data)]
         else:
             data = self._part(data)
-        return pack(Ext(Code.OBJECT, node.head + self._shallow(data)))
+        return pack(Ext(Code.OBJECT, self._shallow([node.head, data])))
 
     def _shallow(self, data: Any) -> bytes:
         try:
@@ -313,10 +312,27 @@ class _GraphWriter(Writer):
         return kind in _FILLABLE or (form is not None and form.is_fillable(kind))
 
 
+class Opened(Protocol):
+    """What a graph is read with: a `reader.Reader`."""
+
+    graph: Graph | None
+    plans: Plans
+    tag: str
+
+    def hook(self, code: int, content: bytes) -> Any:
+        """Return the value of an extension."""
+
+    def nested(self, content: bytes) -> Any:
+        """Return the value of what an extension holds."""
+
+    def made(self, head: bytes, data: Any) -> Any:
+        """Return the object of a head and data, or what stands for it."""
+
+
 class Graph:
     """The nodes of one value, while it is read."""
 
-    def __init__(self, reader: Reader, entries: list[bytes]) -> None:
+    def __init__(self, reader: Opened, entries: list[bytes]) -> None:
         self._reader = reader
         self._entries = entries
         self._made: list[Any] = []
@@ -376,8 +392,7 @@ class Graph:
                 raise ValueError("it is made empty as something else")
             blank.extend(value) if type(blank) is list else blank.update(value)
             return blank
-        head, rest = split(content)
-        data = self._reader.nested(rest)
+        head, data = self._reader.nested(content)
         blank = self._blank.get(number)
         if blank is None:
             return self._reader.made(head, data)
@@ -387,7 +402,8 @@ class Graph:
     def _new(self, entry: bytes) -> Any:
         code, content = _opened(entry)
         if code == Code.OBJECT:
-            return self._reader.plans.blank(split(content)[0])
+            head, _ = unpackb(content, ext_hook=_unread)
+            return self._reader.plans.blank(head)
         first = entry[0]
         if 0x80 <= first <= 0x8F or first in (0xDE, 0xDF):
             return {}
@@ -405,7 +421,11 @@ def _opened(entry: bytes) -> tuple[int, bytes]:
     return found[0]
 
 
-def read_graph(reader: Reader, content: bytes) -> Any:
+def _unread(_code: int, _content: bytes) -> None:
+    return None
+
+
+def read_graph(reader: Opened, content: bytes) -> Any:
     """Return the value of a `GRAPH`.
 
     Raises:

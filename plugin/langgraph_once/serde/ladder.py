@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ormsgpack import Ext
-
-from langgraph_once.serde.format import Code, head_bytes, pack
+from langgraph_once.serde.format import head_bytes, object_of
 from langgraph_once.serde.plans.exceptions import UnstoredError, as_text
 from langgraph_once.serde.stock import stock_form
 from langgraph_once.serde.stock_writes import native_base
@@ -33,4 +31,4 @@ def instead_of(obj: Any) -> Any:
     code, content = found
     cls = type(obj)
     head = head_bytes("stock", f"{cls.__module__}:{cls.__qualname__}", 0, code)
-    return Ext(Code.OBJECT, head + pack(content))
+    return object_of(head, content)

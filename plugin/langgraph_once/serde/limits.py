@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from enum import Flag
 from ipaddress import IPv4Network, IPv6Network
 from re import _constants, _parser  # type: ignore[attr-defined]  # typeshed leaves them out
@@ -25,6 +24,7 @@ __all__ = [
     "MAX_EXPANDED",
     "MAX_HASH_LEVELS",
     "MAX_PATTERN_UNITS",
+    "NETWORKS",
     "SMALL_BYTES",
     "Budget",
     "as_key",
@@ -36,8 +36,10 @@ __all__ = [
     "checked_pattern",
     "copies_of",
     "flag_of",
-    "held_networks",
+    "hold",
     "pattern_units",
+    "release",
+    "unchecked_bytes",
 ]
 
 MAX_EXPANDED: Final = 1 << 28
@@ -48,6 +50,7 @@ MAX_HASH_LEVELS: Final = 500
 
 # Headers of msgpack ---------------------------------------------------------------------
 
+_LISTS: Final = bytes([*range(0x90, 0xA0), 0xDC, 0xDD])
 _ARRAYS: Final = bytes([*range(0x80, 0xA0), *range(0xDC, 0xE0)])
 _CONTAINERS: Final = _ARRAYS + bytes([*range(0xC7, 0xCA), *range(0xD4, 0xD9)])
 _TEXTS: Final = bytes(
@@ -113,6 +116,11 @@ _OF_JSON: Final = {b"[": 80, b"{": 240, b",": 64, b":": 64}
 nothing, and few rows are JSON."""
 
 
+def unchecked_bytes(max_units: int) -> int:
+    """Return how long a blob may be that is not compressed, so that `check_weight` lets it pass."""
+    return max_units * _BYTES_OF_A_UNIT // (_OF_A_CONTAINER + _OF_A_BYTE)
+
+
 def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> None:
     """Check how much memory the value of a blob may take.
 
@@ -128,12 +136,13 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     most = max_units * _BYTES_OF_A_UNIT
     if stored_bytes < SMALL_BYTES and stored_bytes < len(data):
         most //= _SMALL_SHARE
-    if len(data) * (_OF_A_CONTAINER + _OF_A_BYTE) <= most:
+    codec = tag.partition(".")[0].partition("+")[0]
+    if len(data) * (_OF_A_CONTAINER + _OF_A_BYTE) <= most or codec in _NO_PARTS:
         return
-    if tag.startswith("json"):
+    if codec == "json":
         exceeds = sum(units * data.count(sign) for sign, units in _OF_JSON.items()) > most
     else:
-        exceeds = _most_weight(data) > most and _exceeds(data, most, _BARE[tag[:5] == "once2"])
+        exceeds = _most_weight(data) > most and _exceeds(_parts(codec, data), most)
     if exceeds:
         raise SizeLimitError(
             f"the value of {len(data):,} bytes may take more memory than `max_decoded_objects` "
@@ -141,6 +150,20 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
             limit_objects=max_units,
             tag=tag,
         )
+
+
+_NO_PARTS: Final = frozenset({"null", "bytes", "bytearray", "pieces"})
+
+
+def _parts(codec: str, data: bytes) -> list[tuple[bytes, dict[int, int]]]:
+    """Return the msgpack of a row, which has some for each channel if a saver packed it."""
+    if codec != "channels":
+        return [(data, _BARE[codec == "once2"])]
+    try:
+        _, head, channels = unpackb(data)
+        return [(part, _BARE[name == "once2"]) for name, part in (head, *channels.values())]
+    except (ValueError, TypeError, AttributeError):  # damaged, as reading tells
+        return []
 
 
 def _most_weight(data: bytes) -> int:
@@ -154,20 +177,16 @@ _BARE: Final[dict[bool, dict[int, int]]] = {
 }
 """For LangGraph's rows and for ours: the extensions whose content does not begin with msgpack. A
 byte comes before it, or, -1, it is none at all."""
-_OBJECT: Final = 9
-_LONG: Final = 0xFF
 
 
-def _exceeds(data: bytes, most: int, bare: dict[int, int]) -> bool:
-    """Whether a value takes more than so much: a long text or array of numbers is one value.
+def _exceeds(todo: list[tuple[bytes, dict[int, int]]], most: int) -> bool:
+    """Whether values take more than so much: a long text or array of numbers is one value.
 
     Args:
-        data: The blob.
-        most: How many bytes it may take.
-        bare: Of `_BARE`.
+        todo: The blobs, each with that of `_BARE` that its extensions are read by.
+        most: How many bytes they may take together.
     """
-    todo = [data]
-    for content in todo:
+    for content, bare in todo:
         most -= len(content)
         for first, start, _ in _values(content):
             if first < 0x80 or first >= 0xE0:
@@ -175,7 +194,7 @@ def _exceeds(data: bytes, most: int, bare: dict[int, int]) -> bool:
             elif first in _CONTAINERS:
                 most -= _OF_A_CONTAINER
                 if first in _WIDTHS or 0xD4 <= first < 0xD9:
-                    todo.append(_content(content, first, start, bare))
+                    todo.append((_content(content, first, start, bare), bare))
             else:
                 most -= _OF_A_TEXT + _OF_A_BYTE
             if most < 0:
@@ -190,8 +209,6 @@ def _content(data: bytes, first: int, start: int, bare: dict[int, int]) -> bytes
     size = int.from_bytes(data[start + 1 : at], "big") if width else 1 << (first - 0xD4)
     code, content = data[at], data[at + 1 : at + 1 + size]
     skipped = bare.get(code, 0)
-    if code == _OBJECT and bare and content:
-        skipped = 1 if content[0] < _LONG else 5
     return b"" if skipped < 0 else content[skipped:]
 
 
@@ -245,7 +262,7 @@ def check_levels(content: bytes, most: int = _MAX_LEVELS) -> int:
 _FEW: Final = 1000
 _SECRET: Final = frozenset({str, bytes})
 """Nobody can choose their hashes."""
-_MAX_PAIRS: Final = 1 << 20
+_MAX_PAIRS: Final = 1 << 19
 _MAX_COMPARED: Final = 1 << 28
 _FREE_ITEMS: Final = 16
 _MAX_REFUSALS: Final = 500
@@ -328,7 +345,7 @@ class Budget:
             items: Of a set, or the keys of a dictionary.
 
         Raises:
-            SizeLimitError: There are too many of them.
+            PayloadError: There are too many of them.
             TypeError: One has no hash.
         """
         count = len(items)
@@ -341,10 +358,10 @@ class Budget:
         self._pairs -= pairs
         self._compared -= pairs * ((self.size_of_items or self._size) // count)
         if self._pairs < 0 or self._compared < 0:
-            raise self._exceeded("too many items of sets or keys share a hash")
+            raise PayloadError("too many items of sets or keys share a hash", tag=self.tag)
 
     def _exceeded(self, why: str) -> SizeLimitError:
-        return SizeLimitError(why, tag=self.tag)
+        return SizeLimitError(why, limit_bytes=MAX_EXPANDED, tag=self.tag)
 
 
 def check_hashes(items: list[Any]) -> None:
@@ -360,31 +377,26 @@ def check_hashes(items: list[Any]) -> None:
         raise PayloadError("too many items of a set or dict share a hash")
 
 
-_LARGE_MAP: Final = re.compile(rb"\xde(?:\0[\x80-\xff]|[\1-\xff])|\xdf")
+_LARGE_MAP: Final = re.compile(rb"\xde(?:\0[\x80-\xff]|[\1-\xff])")
 
 
 def check_keys(content: bytes, budget: Budget | None = None) -> None:
-    """Check the keys of LangGraph's dictionaries, which ormsgpack hashes while it reads.
+    """Check the keys of dictionaries that ormsgpack hashes while it reads.
 
     Only keys that are tuples can be made to share a hash: few of the others fit into 64 bits.
 
     Raises:
-        SizeLimitError: Too many do.
+        PayloadError: Too many do.
     """
-    if (b"\xde" not in content and b"\xdf" not in content) or not _LARGE_MAP.search(content):
+    if _count(content, _LISTS) <= _FREE_ITEMS:
         return
-    try:
-        unpackb(content, ext_hook=_nothing)
-    except ValueError:  # there are keys that are no text
-        for starts in _array_keys(content):
-            if len(starts) > _FREE_ITEMS:
-                rest = memoryview(content)
-                keys = [unpackb(rest[at:], option=OPT_NON_STR_KEYS) for at in starts]
-                (budget or Budget(len(content), "")).take_hashes([*map(as_key, keys)])
-
-
-def _nothing(_code: int, _content: bytes) -> None:
-    return None
+    if b"\xdf" not in content and not _LARGE_MAP.search(content):
+        return
+    for starts in _array_keys(content):
+        if len(starts) > _FREE_ITEMS:
+            rest = memoryview(content)
+            keys = [unpackb(rest[at:], option=OPT_NON_STR_KEYS) for at in starts]
+            (budget or Budget(len(content), "")).take_hashes([*map(as_key, keys)])
 
 
 def _array_keys(content: bytes) -> Iterator[list[int]]:
@@ -409,9 +421,10 @@ def as_key(value: Any) -> Any:
 
 
 MAX_PATTERN_UNITS: Final = 1 << 23
-"""What compiling the patterns of one value may take: about a second. One may have 130,000
-characters."""
-_OF_A_CHARACTER: Final = 64
+"""What compiling the patterns of one value may take: about a second. One may have half a
+million characters, or 100,000 branches."""
+_OF_A_CHARACTER: Final = 16
+_OF_A_BRANCH: Final = 48
 _OF_A_SET: Final = 8192
 _OF_A_RANGE: Final = 1 << 16
 _MAX_BYTE: Final = 255
@@ -434,8 +447,8 @@ def pattern_units(pattern: Any, flags: int = 0) -> int:
     Raises:
         re.error: It is no pattern.
     """
-    units = _OF_A_CHARACTER * len(pattern)
     is_text = type(pattern) is str
+    units = _OF_A_CHARACTER * len(pattern) + _OF_A_BRANCH * pattern.count("|" if is_text else b"|")
     sets, ranges = pattern.count("[" if is_text else b"["), pattern.count("-" if is_text else b"-")
     most = units + sets * (_OF_A_SET + ranges * _OF_A_RANGE) if sets else units
     if units > MAX_PATTERN_UNITS or most <= _OF_A_RANGE:
@@ -522,26 +535,20 @@ class _HeldIPv6Network(IPv6Network):
 
 
 _HELD: Final[dict[Any, Any]] = {IPv4Network: _HeldIPv4Network, IPv6Network: _HeldIPv6Network}
+NETWORKS: Final = frozenset(_HELD)
+"""What `hold` takes."""
 
 
-@contextmanager
-def held_networks() -> Iterator[Callable[[Any], Any]]:
-    """Yield a function that holds a value if it is a network: nothing can walk through it then.
+def hold(network: Any) -> Any:
+    """Return a network of which nothing can walk through the addresses, until it is released.
 
-    `IPv6Network("::/64")` takes nine characters, and `set` of it never comes back. When the value
-    is complete, the networks are as they were.
+    `IPv6Network("::/64")` takes nine characters, and a constructor that makes a `set` of it never
+    comes back.
     """
-    networks: list[Any] = []
+    network.__class__ = _HELD[type(network)]
+    return network
 
-    def hold(value: Any) -> Any:
-        held = _HELD.get(type(value))
-        if held is not None:
-            value.__class__ = held
-            networks.append(value)
-        return value
 
-    try:
-        yield hold
-    finally:
-        for network in networks:
-            network.__class__ = type(network).__base__
+def release(network: Any) -> None:
+    """Make a network that was held what it was."""
+    network.__class__ = type(network).__base__

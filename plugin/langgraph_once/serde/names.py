@@ -19,7 +19,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared, find
+from langgraph_once.serde.trust.lookup import declared, find
 
 __all__ = ["MAX_NAME_CHARS", "class_names", "classes_in", "found", "is_alias", "name_of"]
 
@@ -71,7 +71,9 @@ def name_of(target: Any) -> Any:
         return [origin if isinstance(origin, str) else name_of(origin), *map(name_of, args)]
     if not isinstance(target, type):
         raise UnwritableError(f"a {type(target).__qualname__} that no name leads to")
-    return f"{target.__module__}:{target.__qualname__}"
+    # Python 3.13 alone calls the module of paths so.
+    module = "pathlib" if target.__module__ == "pathlib._local" else target.__module__
+    return f"{module}:{target.__qualname__}"
 
 
 def _taken_apart(target: Any) -> tuple[Any, tuple[Any, ...]]:

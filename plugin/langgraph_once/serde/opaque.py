@@ -11,12 +11,9 @@ the object again where its class is there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from langgraph_once.serde.format import head_parts
-
-if TYPE_CHECKING:
-    from langgraph_once.serde.writer import Writer
 
 __all__ = [
     "STAND_INS",
@@ -31,7 +28,6 @@ __all__ = [
     "shown_name",
     "source_of",
     "stand_in",
-    "write_stand_in",
 ]
 
 
@@ -174,15 +170,6 @@ def source_of(value: Any) -> tuple[bytes, Any] | None:
 def bare(value: Any) -> Any:
     """Return what a stand-in holds, as the type that it is derived from."""
     return type(value).__mro__[2](value)
-
-
-def write_stand_in(out: Writer, value: Any) -> Any:
-    """Return what is written for a stand-in."""
-    source = source_of(value)
-    if source is None:
-        return bare(value)
-    out.kept.append(source)
-    return out.object(value, *source)
 
 
 def shown_name(name: Any, levels: int = _MAX_LEVELS) -> str:

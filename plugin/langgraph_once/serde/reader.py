@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, head_parts, split
+from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, head_parts
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
@@ -25,7 +25,7 @@ from langgraph_once.serde.refused import UnavailableError
 if TYPE_CHECKING:
     from langgraph_once.serde.graph import Graph
     from langgraph_once.serde.plans.base import Maker
-    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.registry import Plans
 
 __all__ = ["Reader"]
 
@@ -102,8 +102,8 @@ class Reader:
         """Return the value of an extension. Called by ormsgpack."""
         try:
             if code == _OBJECT:
-                head, rest = split(content)
-                return self.made(head, self.nested(rest))
+                head, data = self.nested(content)
+                return self.made(head, data)
             return _READERS[code](self, content)
         except BaseException as error:
             self.error = self.error or error
@@ -239,6 +239,8 @@ class Reader:
 
     def _raise(self, error: BaseException) -> NoReturn:
         first = self.error or error
+        if isinstance(first, SerdeError):
+            first.tag = first.tag or self.tag
         if isinstance(first, SerdeError) or not isinstance(first, Exception):
             raise first
         raise PayloadError(f"damaged ({type(first).__name__})", tag=self.tag) from first

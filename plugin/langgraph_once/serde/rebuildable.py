@@ -16,12 +16,12 @@ from typing import Any, Final, Literal, Self, get_args
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError, TypeNotAllowedError
 from langgraph_once.serde.limits import Budget
-from langgraph_once.serde.plans.registry import Plans
 from langgraph_once.serde.refused import UnavailableError
+from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import check_class
-from langgraph_once.serde.trusted.audit import is_yours
-from langgraph_once.serde.trusted.lookup import find, is_module_name, names_of, nested_class
-from langgraph_once.serde.trusted.policy import Trust, is_marked
+from langgraph_once.serde.trust.audit import is_yours
+from langgraph_once.serde.trust.lookup import find, is_module_name, names_of, nested_class
+from langgraph_once.serde.trust.policy import Trust, is_marked
 from langgraph_once.serde.types_in_rows import Mention
 
 __all__ = ["RANKS", "TypeStatus", "TypeStatusChecker", "Word"]

@@ -28,13 +28,13 @@ from langgraph_once.serde.format import OPTIONS
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
-from langgraph_once.serde.limits import SMALL_BYTES, check_weight
+from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
-from langgraph_once.serde.plans.registry import Plans
 from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.trusted.policy import Trust
+from langgraph_once.serde.trust.policy import Trust
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -44,7 +44,7 @@ __all__ = ["OnceSerializer"]
 _NULL: Final = Tag("null")
 _STOCK: Final = Tag("msgpack")
 _BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
-_PLAIN: Final = frozenset({dict, str, int, float, bool})
+_PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
 """The first bytes of texts, numbers and the like."""
@@ -98,10 +98,12 @@ class OnceSerializer(JsonPlusSerializer):
         self._binds = self._encrypts and config.bind_rows != "off"
         packs = config.compression == "zstd"
         self._least_packed = config.min_compress_bytes if packs else sys.maxsize
+        self._unchecked_bytes = unchecked_bytes(config.max_decoded_objects)
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
         self._is_quick = config.codec == "once2" and config.allows_plain
+        self._quick = _PLAIN if self._is_quick and self._bare_below else frozenset()
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
         )
@@ -162,7 +164,7 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: Neither this codec nor LangGraph's can write it, or it may not be written.
         """
-        if type(obj) in _PLAIN and self._is_quick:  # as metadata are: a microsecond
+        if type(obj) in self._quick:  # as metadata are: a microsecond
             try:
                 data = packb(obj, None, OPTIONS)
             except TypeError:
@@ -188,7 +190,8 @@ class OnceSerializer(JsonPlusSerializer):
             return _BINARY[kind], bytes(obj)  # a copy: the bytearray may change
         try:
             data = self._written(obj)
-            check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
+            if len(data) > self._unchecked_bytes:
+                check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
         except EncodeError as error:
             error.path = path_of(vars(error).get("value"), obj)
             raise
@@ -230,19 +233,19 @@ class OnceSerializer(JsonPlusSerializer):
             bound_to: As on `dumps_typed`.
             is_piece: Whether it is stored once, among many.
         """
-        if len(data) >= self._least_packed:
+        if self._least_packed <= len(data) <= self.config.max_decoded_bytes:
             packed = self._compression.compress(data, is_piece=is_piece)
-            if packed is not None and (is_piece or self._may_hold(data, len(packed))):
+            if packed is not None and (is_piece or self._may_hold(tag, data, len(packed))):
                 tag, data = tag.under("zstd"), packed
         if self._encrypts:
             tag = tag.under("aesgcm")
             data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to if self._binds else ())
         return tag.text, data
 
-    def _may_hold(self, data: bytes, stored_bytes: int) -> bool:
+    def _may_hold(self, tag: Tag, data: bytes, stored_bytes: int) -> bool:
         """Whether reading lets so few bytes become so much. What it would refuse stays as it is."""
         try:
-            check_weight(data, stored_bytes, self.config.max_decoded_objects, "")
+            check_weight(data, stored_bytes, self.config.max_decoded_objects, tag.codec)
         except SerdeError:
             return False
         return True
@@ -327,7 +330,7 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             SizeLimitError: It is more than so few bytes may hold.
         """
-        if self._may_hold(data, 0):
+        if self._may_hold(tag, data, 0):
             return
         stored = 0
         for size in sizes:

@@ -13,11 +13,10 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, Flag
-from functools import cache
 from ipaddress import (
     IPv4Address,
     IPv4Interface,
@@ -27,24 +26,24 @@ from ipaddress import (
     IPv6Network,
 )
 from pathlib import Path, PosixPath, PurePath, WindowsPath
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import langchain_core.messages as lc
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 from langgraph.checkpoint.serde.jsonplus import LC_REVIVER
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.store.base import Item, SearchItem
 from langgraph.types import Send
-from ormsgpack import OPT_NON_STR_KEYS, packb, unpackb
-from pydantic import BaseModel, RootModel, SecretBytes, SecretStr
+from ormsgpack import OPT_NON_STR_KEYS, unpackb
+from pydantic import RootModel, SecretBytes, SecretStr
 from pydantic.v1 import SecretBytes as OldSecretBytes
 from pydantic.v1 import SecretStr as OldSecretStr
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.limits import (
+    NETWORKS,
     Budget,
     as_key,
     check_hashes,
@@ -52,20 +51,23 @@ from langgraph_once.serde.limits import (
     check_levels,
     checked_pattern,
     flag_of,
-    held_networks,
+    hold,
+    release,
 )
+from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.serde.opaque import stand_in
 from langgraph_once.serde.plans.arrays import make_array
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.plans.values import known_zone
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.stock_writes import encode_stock
+from langgraph_once.serde.trust.lookup import declared, is_data
 from langgraph_once.serde.trust.off_loop import off_loop
-from langgraph_once.serde.trusted.lookup import declared, is_data
-from langgraph_once.serde.trusted.policy import Standing
+from langgraph_once.serde.trust.policy import Standing
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.plans.makers import Makers
+    from langgraph_once.serde.trust.policy import Trust
 
 __all__ = [
     "StockForm",
@@ -79,15 +81,26 @@ __all__ = [
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
 """The codes of LangGraph's extensions."""
 
+_LARGE_BYTES: Final = 4096
+"""What is smaller is copied for nothing."""
 _FEW_LEVELS: Final = 3
 _MAX_LEVELS: Final = 2000
 """How deep lists and dictionaries may stand in each other, in extensions that stand in each other:
 what is written has few in each. The first extensions are not asked: 1,022 levels are the most."""
+_FEW_BYTES: Final = 256
+"""Rows of no more are most often plain: the metadata of checkpoints."""
 _MAX_EXPONENT: Final = 100_000
 """Of a `Decimal` in an object: a field that is an integer writes it out, which takes minutes."""
 
 
 # Reading --------------------------------------------------------------------------------
+
+
+class Plans(Protocol):
+    """What a row is read with: `registry.Plans`."""
+
+    trust: Trust
+    stock_makers: Makers
 
 
 class _Reader:
@@ -103,15 +116,14 @@ class _Reader:
     error: BaseException | None = None
     _level = 0
     _levels = 0
+    _option = 0
 
-    def __init__(
-        self, plans: Plans, budget: Budget, *, keeps: bool, hold: Callable[[Any], Any]
-    ) -> None:
+    def __init__(self, plans: Plans, budget: Budget, *, keeps: bool) -> None:
         self.plans = plans
         self.tag = budget.tag
         self._budget = budget
         self.keeps = keeps
-        self._hold = hold
+        self._networks: list[Any] = []
         self._own: dict[tuple[int, str, str], Maker] = {}
         self._refusals: dict[tuple[int, str, str], Exception] = {}
 
@@ -122,10 +134,20 @@ class _Reader:
             SerdeError: It is damaged, takes too much, or names what may not be loaded.
         """
         try:
-            check_keys(data, self._budget)
-            return unpackb(data, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
+            try:
+                return unpackb(data, ext_hook=self.hook)
+            except ValueError:
+                self._allow_other_keys(data)
+                return unpackb(data, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
         except Exception as error:
             raise self.told(error) from error
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let networks be walked through again: the value is complete."""
+        for network in self._networks:
+            release(network)
 
     def told(self, error: BaseException) -> BaseException:
         """Return what to raise."""
@@ -138,34 +160,56 @@ class _Reader:
         """Return the value of an extension. Called by ormsgpack, in one frame for each level."""
         try:
             levels = self._enter(content)
-            parts = unpackb(content, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
+            try:
+                parts = unpackb(content, ext_hook=self.hook, option=self._option)
+            except ValueError:
+                self._allow_other_keys(content)
+                parts = unpackb(content, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
             self._level -= 1
             self._levels -= levels
-            self._budget.open(-len(content))
-            if code == PYDANTIC_2:
-                message = rebuild_message(parts)
-                if message is not None:
-                    return message
+            if len(content) > _LARGE_BYTES:
+                self._budget.open(-len(content))
+            if code == PYDANTIC_2 and (message := rebuild_message(parts)) is not None:
+                return message
             try:
-                return self._hold(self.made(code, parts))
+                made = self.made(code, parts)
             except (SizeLimitError, RecursionError):
                 raise
             except Exception as error:
                 return self.instead(code, parts, content, error)
+            return made if type(made) not in NETWORKS else self.held(made)
         except BaseException as error:
             self.error = self.error or error
             raise
 
+    def held(self, network: Any) -> Any:
+        """Return a network, which nothing walks through before the value is complete."""
+        self._networks.append(network)
+        return hold(network)
+
+    def _allow_other_keys(self, content: bytes) -> None:
+        """Allow keys that are no text, after it was seen that there are some: each is hashed.
+
+        Raises:
+            ValueError: It is being handled: that was not why the content could not be read.
+        """
+        if self.error is not None or self._option:
+            raise  # the error that is being handled
+        self._option = OPT_NON_STR_KEYS
+        check_keys(content)
+
     def _enter(self, content: bytes) -> int:
         """Take what reading a content costs; return how many levels to give back."""
         self._level += 1
-        self._budget.open(len(content))
-        self._budget.write_out(len(content))
-        check_keys(content, self._budget)
-        levels = 0
-        if self._level > _FEW_LEVELS:
-            levels = check_levels(content, _MAX_LEVELS - self._levels)
-            self._levels += levels
+        if len(content) > _LARGE_BYTES:
+            self._budget.open(len(content))
+            self._budget.write_out(len(content))
+        if self._option:
+            check_keys(content, self._budget)
+        if self._level <= _FEW_LEVELS:
+            return 0
+        levels = check_levels(content, _MAX_LEVELS - self._levels)
+        self._levels += levels
         return levels
 
     def made(self, code: int, parts: Any) -> Any:
@@ -174,18 +218,17 @@ class _Reader:
         Raises:
             Exception: Of any class; it cannot be made.
         """
-        if code == ARRAY:
-            return make_array(parts)
-        if code == SNAPSHOT:
-            return _DeltaSnapshot(parts)
-        module, name, argument = check(parts, list)[:3]
-        key = code, check(module, str), check(name, str)
+        if code >= ARRAY:
+            return _SPECIAL[code](parts)
         if code == METHOD and parts[3:] != ["fromisoformat"]:
-            _tell_of_method(module, name, parts[3:])
-        if type(argument) is list and key[1:] in _HASHED:
-            self._budget.take_hashes([*map(as_key, argument)])
-        made = (self._own.get(key) or self.maker(key))(argument)
-        if self._level and isinstance(made, Decimal) and abs(made.adjusted()) > _MAX_EXPONENT:
+            _tell_of_method(*parts[:4])
+        try:
+            make = self._own[code, parts[0], parts[1]]
+        except (KeyError, TypeError):
+            module, name = check(check(parts, list)[0], str), check(parts[1], str)
+            make = self.maker((code, module, name))
+        made = make(parts[2])
+        if type(made) is Decimal and self._level and abs(made.adjusted()) > _MAX_EXPONENT:
             raise UnavailableError("a number of too many digits")
         return made
 
@@ -197,8 +240,8 @@ class _Reader:
             raise UnavailableError("too many classes of the row cannot be loaded")
         known = self.plans.stock_makers.current(key)
         if known is not None:
-            self._own[key] = known
-            return known
+            self._own[key] = self._counting(key, known)
+            return self._own[key]
         code, module, name = key
         make: Maker
         try:
@@ -216,8 +259,20 @@ class _Reader:
             self._refusals[key] = error.with_traceback(None)
             self._budget.note_refusal()
             raise
-        self._own[key] = make
-        return make
+        self._own[key] = self._counting(key, make)
+        return self._own[key]
+
+    def _counting(self, key: tuple[int, str, str], make: Maker) -> Maker:
+        """Return a maker that takes from the budget first what it takes to hash the items."""
+        if key[1:] not in _HASHED:
+            return make
+
+        def counted(argument: Any) -> Any:
+            if type(argument) is list:
+                self._budget.take_hashes([*map(as_key, argument)])
+            return make(argument)
+
+        return counted
 
     def _class(self, module: str, name: str) -> Any:
         """Return the class that an extension names."""
@@ -252,9 +307,12 @@ class _Reader:
         return stand_in(head_bytes("stock", name, 0, code), content, parts[2] if is_call else None)
 
 
-def _tell_of_method(module: str, name: str, method: Any) -> NoReturn:
+_SPECIAL: Final[dict[int, Maker]] = {ARRAY: make_array, SNAPSHOT: _DeltaSnapshot}
+
+
+def _tell_of_method(module: Any, name: Any, _argument: Any, method: Any = "") -> NoReturn:
     kind, called = "msgpack_method_blocked", str(method)[:100]
-    emit_serde_event({"kind": kind, "module": module, "name": name, "method": called})
+    emit_serde_event({"kind": kind, "module": str(module), "name": str(name), "method": called})
     raise UnavailableError("a call of a method")
 
 
@@ -273,8 +331,12 @@ def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
     Raises:
         SerdeError: It is damaged, takes too much, or names what may not be loaded.
     """
-    with held_networks() as hold:
-        return _Reader(plans, Budget(len(data), tag), keeps=keeps, hold=hold).read(data)
+    if len(data) < _FEW_BYTES:
+        try:
+            return unpackb(data)
+        except ValueError:
+            pass  # there are objects in it
+    return _Reader(plans, Budget(len(data), tag), keeps=keeps).read(data)
 
 
 def check_class(plans: Plans, code: int, module: str, name: str) -> None:
@@ -284,8 +346,7 @@ def check_class(plans: Plans, code: int, module: str, name: str) -> None:
         SerdeError: It may not be loaded.
         ValueError: There is nothing to load.
     """
-    budget = Budget(0, "msgpack")
-    _Reader(plans, budget, keeps=False, hold=lambda made: made).maker((code, module, name))
+    _Reader(plans, Budget(0, "msgpack"), keeps=False).maker((code, module, name))
 
 
 # What makes objects ---------------------------------------------------------------------
@@ -434,166 +495,6 @@ def _member(cls: Any, value: Any) -> Any:
         return cls(as_key(value))
 
 
-# Messages -------------------------------------------------------------------------------
-
-
-_COMMON: Final = ("content", "additional_kwargs", "response_metadata", "type", "name", "id")
-
-
-def rebuild_message(parts: Any) -> Any:
-    """Return the message of `[module, name, dump, method]` where validation would change nothing.
-
-    Validating a message takes several times as long as unpacking it. A dump that has all the fields
-    in order, each of the very type that is declared, is the state of the message. None where that
-    is not so.
-
-    Args:
-        parts: What an extension holds, or nearly anything else.
-    """
-    if type(parts) is not list or len(parts) != 4 or type(parts[1]) is not str:
-        return None
-    found = _messages().get(parts[1])
-    dump = parts[2]
-    if found is None or type(dump) is not dict:
-        return None
-    cls, fields, fields_set, its_kind, differs = found
-    if [*dump] != fields or parts[0] != cls.__module__:
-        return None
-    content, more, metadata, kind, name, id_, *own = dump.values()
-    if (
-        (type(content) is not str and not _are_blocks(content))
-        or type(more) is not dict
-        or type(metadata) is not dict
-        or type(kind) is not str
-        or kind != its_kind
-        or not (name is None or type(name) is str)
-        or not (id_ is None or type(id_) is str)
-        or (differs is not None and differs(dump, *own))
-    ):
-        return None
-    return _around(cls, dump, fields_set)
-
-
-class _Blank(BaseModel):
-    """Takes attributes sooner than a message does, and then becomes one."""
-
-    __setattr__ = object.__setattr__
-
-
-def _around(cls: type, dump: dict[str, Any], fields_set: set[str]) -> Any:
-    made: Any = object.__new__(_Blank)
-    made.__dict__ = dump
-    made.__pydantic_fields_set__ = fields_set.copy()
-    made.__pydantic_extra__ = {}
-    made.__pydantic_private__ = None
-    made.__class__ = cls
-    return made
-
-
-def _as_read(names: Iterable[str]) -> list[str]:
-    """Return names as the very strings that ormsgpack hands out: these are compared sooner."""
-    return [*unpackb(packb(dict.fromkeys(names)))]
-
-
-_USAGE: Final = _as_read(("input_tokens", "output_tokens", "total_tokens"))
-_CALL: Final = _as_read(("name", "args", "id", "type"))
-_DETAILS: Final = {
-    "input_token_details": ("audio", "cache_creation", "cache_read"),
-    "output_token_details": ("audio", "reasoning"),
-}
-
-
-def _are_blocks(content: Any) -> bool:
-    return type(content) is list and all(type(block) in (dict, str) for block in content)
-
-
-def _ai_differs(dump: dict[str, Any], calls: Any, invalid: Any, usage: Any) -> bool:
-    # Without tool calls, validation looks for those of old messages.
-    return (
-        type(calls) is not list
-        or not (
-            all(map(_is_call, calls)) if calls else "tool_calls" not in dump["additional_kwargs"]
-        )
-        or invalid != []
-        or not (usage is None or _is_usage(usage))
-    )
-
-
-def _is_call(call: Any) -> bool:
-    if type(call) is not dict or [*call] != _CALL:
-        return False
-    name, args, id_, kind = call.values()
-    return (
-        type(name) is str
-        and type(args) is dict
-        and {*map(type, args)} <= {str}
-        and (id_ is None or type(id_) is str)
-        and type(kind) is str
-        and kind == "tool_call"
-    )
-
-
-def _is_usage(usage: Any) -> bool:
-    if type(usage) is not dict or [*usage][:3] != _USAGE:
-        return False
-    counts = [*usage.values()]
-    names = [*usage][3:]
-    return (
-        {*map(type, counts[:3])} == {int}
-        and names in ([*_DETAILS], [*_DETAILS][:1], [*_DETAILS][1:], [])
-        and all(_are_counts(usage[name], _DETAILS[name]) for name in names)
-    )
-
-
-def _are_counts(details: Any, names: tuple[str, ...]) -> bool:
-    """Whether these are nothing but numbers under these names, in this order."""
-    return (
-        type(details) is dict
-        and {*map(type, details.values())} <= {int}
-        and [*details] == [name for name in names if name in details]
-    )
-
-
-def _chunk_differs(dump: Any, calls: Any, invalid: Any, usage: Any, pieces: Any, at: Any) -> bool:
-    # Validation derives the calls of a chunk from its pieces, and the pieces from its calls.
-    return calls != [] or pieces != [] or at is not None or _ai_differs(dump, calls, invalid, usage)
-
-
-def _tool_differs(_dump: Any, call_id: Any, _artifact: Any, status: Any) -> bool:
-    is_text = type(call_id) is type(status) is str
-    return not is_text or status not in ("success", "error")
-
-
-_Message = tuple[type[BaseModel], list[str], set[str], str, Callable[..., bool] | None]
-_CLASSES: Final[tuple[tuple[Any, dict[str, Any], Callable[..., bool] | None], ...]] = (
-    (lc.HumanMessage, {}, None),
-    (lc.HumanMessageChunk, {}, None),
-    (lc.SystemMessage, {}, None),
-    (lc.SystemMessageChunk, {}, None),
-    (lc.AIMessage, {}, _ai_differs),
-    (lc.AIMessageChunk, {}, _chunk_differs),
-    (lc.ToolMessage, {"tool_call_id": "x"}, _tool_differs),
-    (lc.ToolMessageChunk, {"tool_call_id": "x"}, _tool_differs),
-)
-"""Classes, what a sample needs, and whether validation changes the fields that are not common."""
-
-
-@cache
-def _messages() -> dict[str, _Message]:
-    """Return, by name, the classes whose validation leaves a sample as it is."""
-    found: dict[str, _Message] = {}
-    for cls, needed, differs in _CLASSES:
-        sample = cls(content="x", id="1", **needed).model_dump()
-        fields = _as_read(cls.model_fields)
-        made = _around(cls, sample, {*fields})
-        validated = cls(**sample)
-        is_same = made == validated and [*vars(validated)] == [*sample] == fields
-        if is_same and tuple(fields[:6]) == _COMMON:
-            kind = cls.model_fields["type"].default
-            found[cls.__name__] = cls, fields, {*fields}, kind, differs
-    return found
-
-
 # Other forms of the same ----------------------------------------------------------------
 
 
@@ -610,7 +511,7 @@ class StockForm(Form):
         """Take what may be loaded."""
         self._plans = plans
 
-    def matches(self, cls: type) -> bool:  # noqa: ARG002  # as the others
+    def matches(self, cls: type) -> bool:  # noqa: ARG002  # as all forms
         return False
 
     def making(self, extra: list[Any], budget: Budget) -> Maker:
@@ -618,22 +519,20 @@ class StockForm(Form):
         (code,) = parts(extra, int)
 
         def make(data: Any) -> Any:
-            with held_networks() as hold:
-                reader = _Reader(self._plans, budget, keeps=True, hold=hold)
-                content = reader.read(check(data, bytes))
-                try:
-                    return reader.made(code, content)
-                except (SizeLimitError, RecursionError):
-                    raise
-                except Exception as error:
-                    raise UnavailableError(f"it cannot be made ({type(error).__name__})") from error
+            reader = _Reader(self._plans, budget, keeps=True)
+            content = reader.read(check(data, bytes))
+            try:
+                return reader.made(code, content)
+            except (SizeLimitError, RecursionError):
+                raise
+            except Exception as error:
+                raise UnavailableError(f"it cannot be made ({type(error).__name__})") from error
 
         return make
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
         (code,), budget = parts(extra, int), Budget(len(check(data, bytes)), "once2")
-        with held_networks() as hold:
-            content = _Reader(self._plans, budget, keeps=True, hold=hold).read(data)
+        content = _Reader(self._plans, budget, keeps=True).read(data)
         is_call = code < ARRAY and type(content) is list and len(content) > 2
         return content[2] if is_call else None
 
@@ -673,13 +572,14 @@ def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
     Raises:
         SerdeError: As `read_stock`.
     """
-    with held_networks() as hold:
-        reader = _Reader(plans, Budget(len(data), tag), keeps=keeps, hold=hold)
-        reader._level = 1  # noqa: SLF001  # of this file
-        try:
-            return json.loads(data, object_hook=lambda value: hold(_revived(value, reader)))
-        except Exception as error:
-            raise reader.told(error) from error
+    reader = _Reader(plans, Budget(len(data), tag), keeps=keeps)
+    reader._level = 1  # noqa: SLF001  # of this file
+    try:
+        return json.loads(data, object_hook=lambda value: _revived(value, reader))
+    except Exception as error:
+        raise reader.told(error) from error
+    finally:
+        reader.release()
 
 
 def _revived(value: dict[str, Any], reader: _Reader) -> Any:
@@ -703,8 +603,9 @@ def _revived(value: dict[str, Any], reader: _Reader) -> Any:
         code, argument = (SINGLE, args[0]) if len(args) == 1 else (POSITIONAL, args)
     parts = [".".join(module), name, argument]
     try:
-        return reader.made(code, parts)
+        made = reader.made(code, parts)
     except (SizeLimitError, RecursionError):
         raise
     except Exception as error:
         return reader.instead(code, parts, encode_stock(parts), error)
+    return reader.held(made) if type(made) in NETWORKS else made

@@ -16,7 +16,7 @@ from langgraph.checkpoint.serde.jsonplus import EXT_DELTA_SNAPSHOT, EXT_METHOD_S
 from ormsgpack import OPT_NON_STR_KEYS, OPT_PASSTHROUGH_DATACLASS, packb, unpackb
 
 from langgraph_once.errors import SerdeError
-from langgraph_once.serde.format import Code, head_parts, split
+from langgraph_once.serde.format import Code, head_parts
 from langgraph_once.serde.limits import check_keys, copies_of
 from langgraph_once.serde.names import MAX_NAME_CHARS, class_names
 from langgraph_once.serde.opaque import shown_name
@@ -134,9 +134,8 @@ def _opened(part: _Part, inner: list[_Part]) -> Iterator[Any]:
     elif part.codec == "msgpack":
         yield from _opened_stock(code, content, unpacked)
     elif code == Code.OBJECT:
-        head, rest = split(content)
+        head, data = unpacked(content)
         yield (mention := Mention.of_head(head))
-        data = unpacked(rest)
         if mention.codec == "msgpack":
             note(int(mention.form), data, "msgpack")
     elif code == Code.MANY:

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ormsgpack import Ext, Fragment, packb
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.format import MAX_LEVELS, OPTIONS, Code, pack
+from langgraph_once.serde.format import MAX_LEVELS, OPTIONS, Code, object_of, pack
 from langgraph_once.serde.ladder import instead_of
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.registry import Plans
+    from langgraph_once.serde.registry import Plans
 
 __all__ = ["Writer", "leads_deep", "write"]
 
@@ -47,7 +47,7 @@ def write(value: Any, plans: Plans) -> bytes:
         EncodeError: Some part may not be written.
     """
     if type(value) is list and len(value) == 1 and (alone := _alone(value[0], plans)):
-        return alone
+        return pack([alone])
     first = Writer(plans)
     data = first.whole(value)
     met = first.met
@@ -58,14 +58,14 @@ def write(value: Any, plans: Plans) -> bytes:
     return Writer(plans, shared=twice).whole(value)
 
 
-def _alone(obj: Any, plans: Plans) -> bytes | None:
-    """Return the bytes of a list that holds one object of native values alone: of a new message."""
+def _alone(obj: Any, plans: Plans) -> Ext | None:
+    """Return what stands for an object of native values alone, such as a new message; else None."""
     plain_head = plans[type(obj)].plain_head
     head = plain_head(obj) if plain_head is not None else None
     if head is None:
         return None
     try:
-        return packb([Ext(_OBJECT, head + packb(obj.__dict__, None, OPTIONS))], None, OPTIONS)
+        return object_of(head, obj.__dict__)
     except TypeError:
         return None
 
@@ -122,7 +122,7 @@ class Writer:
             except TypeError as error:
                 self._retreat(0, error)  # one of them is to be mended: not all of its siblings
         elif type(value) is dict:
-            return self.pack(_with_threads(value))
+            return self.pack(self._with_threads(value))
         return self.pack(value)
 
     def pack(self, data: Any) -> bytes:
@@ -174,7 +174,7 @@ class Writer:
     def object(self, obj: Any, head: bytes, data: Any) -> Ext:
         """Return what stands for an object of this head and these data."""
         self.met.append(id(obj))
-        return Ext(_OBJECT, head + self.nested(data))
+        return Ext(_OBJECT, self.nested([head, data]))
 
     def nested(self, data: Any) -> bytes:
         """Return the msgpack of what an extension holds."""
@@ -185,11 +185,29 @@ class Writer:
         self._level -= 1
         return packed
 
+    def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
+        """Return a dictionary whose threads are written as such; of a checkpoint, too."""
+        made: dict[Any, Any] = {}
+        for key, item in value.items():
+            if type(item) is not list:
+                continue
+            if self._shared:
+                made[key] = Later(Writer._thread, item)
+            elif (thread := self._thread(item)) is not item:
+                made[key] = thread
+        channels = value.get(_OF_A_CHECKPOINT)
+        if type(channels) is dict:
+            made[_OF_A_CHECKPOINT] = self._with_threads(channels)
+        return value | made if made else value
+
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
         plans = self.plans
         if not items or plans[type(items[0])].plain_head is None:
             return items
+        if len(items) == 1 and not self._shared and (alone := _alone(items[0], plans)):
+            self.met.append(id(items[0]))
+            return [alone]
         shared, heads = self._shared, _Numbered()
         numbers: list[int] = []
         contents: list[Any] = [None]
@@ -288,19 +306,6 @@ class _Numbered(dict[bytes, int]):
 
     def __missing__(self, head: bytes) -> int:
         return self.setdefault(head, len(self) + 1)
-
-
-def _with_threads(value: dict[Any, Any]) -> dict[Any, Any]:
-    """Return a dictionary whose lists are written as threads, if they are; of a checkpoint, too."""
-    made: dict[Any, Any] = {
-        key: Later(Writer._thread, item)  # noqa: SLF001  # of this file
-        for key, item in value.items()
-        if type(item) is list
-    }
-    channels = value.get(_OF_A_CHECKPOINT)
-    if type(channels) is dict:
-        made[_OF_A_CHECKPOINT] = _with_threads(channels)
-    return value | made if made else value
 
 
 def _tried_again(value: Any) -> Any:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
-from ormsgpack import Ext, packb
+from ormsgpack import packb
 
 from langgraph_once.platform.types import TypeFinding, TypesReport, as_text
-from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.format import head_bytes, object_of
 from tests.unit_tests.platform.types_project import ENV, KEY, SECRET, make, once
 
 LISTED = '["foreign:Client", "late_one:Late"]'
@@ -199,7 +199,7 @@ def test_names_and_threads_cannot_steer_a_terminal(project: Path, tmp_path: Path
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
         SqliteSaver(conn).setup()
         bad, good = (
-            packb(Ext(Code.OBJECT, head_bytes("named", name) + b"\xc0"))
+            packb(object_of(head_bytes("named", name), None))
             for name in ("evil:[red]Nam\x1b", "evil:[red]")
         )
         rows = [

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.format import Code, head_bytes, object_of
 from langgraph_once.serde.types_in_rows import Mention, mentions_in
 from tests.unit_tests.serde.fidelity import kinds as k
 
@@ -168,14 +168,14 @@ def test_what_is_no_checkpoint_has_no_channel(alone: Any) -> None:
 def test_what_an_adapter_wrote_names_no_class() -> None:
     head = head_bytes("own:range", None)
     assert Mention.of_head(head).name == ""
-    assert mentions_in("once2", packb(Ext(Code.OBJECT, head + b"\x01"))) == {}
+    assert mentions_in("once2", packb(object_of(head, 1))) == {}
 
 
 @pytest.mark.parametrize(
     "name", [":", "a:", ":b", "no colon", "a:\x1b[2J", "a:b\n", "a:" + "b" * 500, ["a:b", "a:"]]
 )
 def test_a_name_that_no_type_can_have_is_damage(name: Any) -> None:
-    data = packb(Ext(Code.OBJECT, head_bytes("named", name) + b"\xc0"))
+    data = packb(object_of(head_bytes("named", name), None))
     with pytest.raises(ValueError, match="a name that no type can have"):
         mentions_in("once2", data)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from langgraph_once.serde.format import EXTENSION_STARTS, Code, split
+from langgraph_once.serde.format import EXTENSION_STARTS, Code
 
 __all__ = ["lead_bytes"]
 
@@ -46,8 +46,10 @@ def lead_bytes(data: bytes) -> int:
     if data[0] not in EXTENSION_STARTS:
         return at
     code = data[at - 1]
-    if code == Code.OBJECT:
-        at += len(split(data[at:])[0])
+    if code == Code.OBJECT:  # an array of the head, which is a bin, and the data
+        at = _after_header(data, at)
+        size = int.from_bytes(data[at + 1 : _after_header(data, at)], "big")
+        at = _after_header(data, at) + size
     return _after_header(data, at) if code == Code.OBJECT or code in _HOLD_MSGPACK else at
 
 

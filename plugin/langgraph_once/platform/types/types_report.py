@@ -20,7 +20,7 @@ from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
 from langgraph_once.serde.layers.tag import Codec, Tag
 from langgraph_once.serde.rebuildable import RANKS, TypeStatus, TypeStatusChecker, Word
-from langgraph_once.serde.trusted.audit import is_yours, proposed
+from langgraph_once.serde.trust.audit import is_yours, proposed
 from langgraph_once.serde.types_in_rows import Mention, mentions_in
 from langgraph_once.settings import Settings
 

@@ -8,7 +8,7 @@ from typing import Final
 from langgraph_once.platform.types.types_report import TypeFinding, TypesReport
 from langgraph_once.redaction import printable
 from langgraph_once.serde.rebuildable import Word
-from langgraph_once.serde.trusted.audit import environment_line, manifest_line
+from langgraph_once.serde.trust.audit import environment_line, manifest_line
 
 __all__ = ["as_json", "as_text", "summary"]
 

@@ -1,4 +1,4 @@
-"""How objects are taken apart and put together: one table, `registry.Plans`, asked by class.
+"""How objects of each kind of class are taken apart, and put together. `registry` asks these.
 
 registry.py     which plan a class has, and what makes the objects of a head
 base.py         what a plan and a form are

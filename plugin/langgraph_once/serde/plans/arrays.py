@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import imported
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["FORMS", "make_array", "part", "take_array"]
 

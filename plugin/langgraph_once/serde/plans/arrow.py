@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from langgraph_once.serde.plans.base import Form, Maker, check
 from langgraph_once.serde.refused import UnwritableError
-from langgraph_once.serde.trusted.lookup import imported
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["FORMS", "check_stream", "written_stream"]
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from langgraph_once.serde.plans.base import check
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared, imported
+from langgraph_once.serde.trust.lookup import declared, imported
 
 __all__ = [
     "Layout",

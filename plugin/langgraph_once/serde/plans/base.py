@@ -7,7 +7,7 @@ is what a form worked out, once, for one class: the functions that write its ins
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.opaque import STAND_INS
@@ -16,18 +16,31 @@ from langgraph_once.serde.refused import UnavailableError
 if TYPE_CHECKING:
     from ormsgpack import Ext
 
-    from langgraph_once.serde.writer import Writer
-
-__all__ = ["Form", "Maker", "Plan", "check", "parts", "version_of"]
+__all__ = ["Form", "Maker", "Out", "Plan", "check", "parts", "version_of"]
 
 Maker = Callable[[Any], Any]
 """From the data of an object to the object."""
 
 
+class Out(Protocol):
+    """What a plan writes with: a `writer.Writer`."""
+
+    kept: list[Any]
+    """What was made on the way: as long as it lives, no other object gets its id."""
+    met: list[int]
+    """The ids of the objects that were met, in order."""
+
+    def object(self, obj: Any, head: bytes, data: Any) -> Ext:
+        """Return what stands for an object of this head and these data."""
+
+    def nested(self, data: Any) -> bytes:
+        """Return the msgpack of what an extension holds."""
+
+
 class Plan(NamedTuple):
     """How the instances of one class are written."""
 
-    write: Callable[[Writer, Any], Ext]
+    write: Callable[[Out, Any], Ext]
     """Returns what stands for an instance."""
     plain_head: Callable[[Any], bytes | None] | None = None
     """Returns the head of an instance whose `__dict__` is all that its data are, None for another.
@@ -105,7 +118,7 @@ class Form:
         head = head_bytes(self.name, name, version_of(cls))
         take = self.take
 
-        def write(out: Writer, obj: Any) -> Ext:
+        def write(out: Out, obj: Any) -> Ext:
             data = take(obj)
             out.kept.append(data)
             return out.object(obj, head, data)

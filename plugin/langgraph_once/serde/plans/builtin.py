@@ -18,21 +18,18 @@ from decimal import Decimal
 from enum import Enum, Flag
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from ormsgpack import Ext
 
-from langgraph_once.serde.format import Code, head_bytes, pack
+from langgraph_once.serde.format import Code, head_bytes, object_of
 from langgraph_once.serde.limits import check_small, flag_of
 from langgraph_once.serde.plans.attributes import fill, is_subclass, take
-from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
+from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
 from langgraph_once.serde.plans.records import has_hook
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared
-
-if TYPE_CHECKING:
-    from langgraph_once.serde.writer import Writer
+from langgraph_once.serde.trust.lookup import declared
 
 __all__ = ["FORMS", "DerivedForm", "EnumForm", "NamedTupleForm", "PartialForm"]
 
@@ -63,13 +60,13 @@ class EnumForm(Form):
         head = head_bytes(self.name, name, version_of(cls))
         known: dict[int, tuple[Any, Ext]] = {}  # by id, since a member is slow to hash
 
-        def write(out: Writer, member: Any) -> Ext:
+        def write(out: Out, member: Any) -> Ext:
             found = known.get(id(member))
             if found is not None:
                 return found[1]
             data = self.take(member)
             try:
-                made = Ext(Code.OBJECT, head + pack(data))
+                made = object_of(head, data)
             except TypeError:  # a value that is not native
                 return out.object(member, head, data)
             if type(data) is str or data[0] is not None:  # there may be 2**64 combinations
@@ -154,10 +151,10 @@ class NamedTupleForm(Form):
         with_state = head_bytes(self.name, name, version_of(cls), names, True)
         has_dict = cls.__dictoffset__ != 0
 
-        def write(out: Writer, obj: Any) -> Ext:
+        def write(out: Out, obj: Any) -> Ext:
             data = self.take(obj)
             is_long = has_dict and bool(take(obj))
-            return Ext(Code.OBJECT, (with_state if is_long else head) + out.nested(data))
+            return Ext(Code.OBJECT, out.nested([with_state if is_long else head, data]))
 
         return Plan(write, form=self)
 
@@ -412,14 +409,14 @@ class DerivedForm(Form):
         version = version_of(cls)
         heads = [head_bytes(self.name, name, version, base.__name__, at) for at in range(3)]
 
-        def write(out: Writer, obj: Any) -> Ext:
+        def write(out: Out, obj: Any) -> Ext:
             where, data = _taken(obj)
             out.kept.append(data)
             return out.object(obj, heads[where], data)
 
-        def write_fixed(out: Writer, obj: Any) -> Ext:
+        def write_fixed(out: Out, obj: Any) -> Ext:
             where, data = _taken(obj)
-            return Ext(Code.OBJECT, heads[where] + out.nested(data))
+            return Ext(Code.OBJECT, out.nested([heads[where], data]))
 
         if _BASES[base].fill is None:
             return Plan(write_fixed, form=self)

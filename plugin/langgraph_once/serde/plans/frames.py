@@ -23,7 +23,7 @@ from langgraph_once.serde.plans.arrays import make_array, part, take_array
 from langgraph_once.serde.plans.arrow import check_stream, written_stream
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import imported
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["FORMS"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from langgraph_once.serde.plans.base import Maker
-from langgraph_once.serde.trusted.lookup import top_level
+from langgraph_once.serde.trust.lookup import top_level
 
 __all__ = ["Makers"]
 
@@ -29,7 +29,13 @@ class Makers(dict[Any, tuple[Maker, str, str, Any]]):
         return make if not module or top_level(module, name) is target else None
 
     def note(self, key: Any, make: Maker, class_name: Any = None) -> Maker:
-        """Remember a maker, and return it; `class_name` is `module:Qual.Name`, if it has a class."""
+        """Remember a maker, and return it.
+
+        Args:
+            key: What describes the objects.
+            make: The maker.
+            class_name: As `module:Qual.Name`, if it has a class.
+        """
         if len(self) >= _MAX_KNOWN:
             self.clear()
         module, _, path = class_name.partition(":") if type(class_name) is str else ("", "", "")

@@ -28,14 +28,13 @@ from langgraph_once.serde.plans.attributes import (
     layout,
     set_up,
 )
-from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
+from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared, imported
+from langgraph_once.serde.trust.lookup import declared, imported
 
 if TYPE_CHECKING:
     from ormsgpack import Ext
 
-    from langgraph_once.serde.writer import Writer
 
 __all__ = ["FORMS", "ModelForm", "OldModelForm", "UrlForm"]
 
@@ -150,12 +149,12 @@ class ModelForm(Form):
                 return None
             return head_of(obj.__pydantic_fields_set__)
 
-        def write(out: Writer, obj: Any) -> Ext:
+        def write(out: Out, obj: Any) -> Ext:
             data = self.take(obj)
             out.kept.append(data)
             return out.object(obj, head_of(obj.__pydantic_fields_set__), data)
 
-        def write_plain(out: Writer, obj: Any) -> Ext:
+        def write_plain(out: Out, obj: Any) -> Ext:
             head = plain_head(obj)
             return write(out, obj) if head is None else out.object(obj, head, obj.__dict__)
 

@@ -22,14 +22,13 @@ from langgraph_once.serde.plans.attributes import (
     layout,
     take,
 )
-from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
+from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trusted.lookup import declared, imported
+from langgraph_once.serde.trust.lookup import declared, imported
 
 if TYPE_CHECKING:
     from ormsgpack import Ext
 
-    from langgraph_once.serde.writer import Writer
 
 __all__ = ["FORMS", "ObjectForm", "RecordForm", "ReducedForm", "StructForm", "has_hook"]
 
@@ -102,7 +101,7 @@ class RecordForm(Form):
         def plain_head(obj: Any) -> bytes | None:
             return head if obj.__dict__.keys() == names else None
 
-        def write(out: Writer, obj: Any) -> Ext:
+        def write(out: Out, obj: Any) -> Ext:
             data = obj.__dict__
             if data.keys() != names:
                 data = self.take(obj)

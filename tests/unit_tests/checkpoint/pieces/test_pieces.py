@@ -195,13 +195,30 @@ def bomb(levels: int) -> tuple[PieceManifest, Database]:
         data = digest * 60
     top = CUTTER.digest(data)
     database[top] = data
-    return PieceManifest("once2", 1_000, b"", (top, *[b""] * levels)), database
+    return PieceManifest("once2", 100_000, b"", (*[b""] * levels, top)), database
 
 
 def test_groups_of_groups_end() -> None:
     manifest, database = bomb(12)
     with pytest.raises(PayloadError, match="do not make up its size"):
         database.load(manifest)
+
+
+def test_a_group_holds_no_more_than_one_that_is_written() -> None:
+    database = Database()
+    leaf = CUTTER.digest(b"x" * 100)
+    group = leaf * 65
+    database |= {leaf: b"x" * 100, CUTTER.digest(group): group}
+    manifest = PieceManifest("bytes", 6_500, b"", (b"", CUTTER.digest(group)))
+    with pytest.raises(PayloadError, match="too large"):
+        database.load(manifest)
+
+
+def test_pieces_of_a_byte_do_not_stand_for_millions() -> None:
+    leaf = CUTTER.digest(b"x")
+    database = Database({leaf: b"x"})
+    with pytest.raises(PayloadError, match="do not make up its size"):
+        database.load(PieceManifest("bytes", 100_000, b"", (leaf * 100_000,)))
 
 
 @pytest.mark.parametrize(

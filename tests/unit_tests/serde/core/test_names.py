@@ -10,12 +10,12 @@ from typing import Any, Generic, Optional, TypedDict, TypeVar
 
 import pytest
 from langgraph._internal._serde import collect_allowlist_from_schemas
-from ormsgpack import Ext, packb
+from ormsgpack import packb
 from pydantic import BaseModel
 
 from langgraph_once.errors import EncodeError, PayloadError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.format import head_bytes, object_of
 from langgraph_once.serde.names import class_names, found, name_of
 from langgraph_once.serde.refused import UnavailableError
 from tests.unit_tests.serde.fidelity import kinds as k
@@ -55,8 +55,7 @@ def serde(*names: str, **settings: Any) -> OnceSerializer:
 
 def row_of(*names: Any) -> tuple[str, bytes]:
     """Return a row that is a list of types of these names."""
-    heads = [head_bytes("named", name) + b"\xc0" for name in names]
-    return "once2", packb([Ext(Code.OBJECT, head) for head in heads])
+    return "once2", packb([object_of(head_bytes("named", name), None) for name in names])
 
 
 def named(name: Any, *allowed: str) -> Any:
@@ -270,3 +269,16 @@ def test_the_classes_that_a_name_is_made_of() -> None:
     ]
     with pytest.raises(UnavailableError):
         found([PAGE], lambda name: m.Page)
+
+
+@pytest.mark.parametrize("target", [k.shout, k.Plain, list, len, dict[str, int], int | None, Any])
+def test_a_class_or_function_comes_back_where_it_is_listed(target: Any) -> None:
+    reader = serde(f"{k.__name__}:shout", f"{k.__name__}:Plain", "builtins:len")
+    (again,) = reader.loads_typed(reader.dumps_typed([target]))
+    assert again is target or again == target
+
+
+@pytest.mark.parametrize("value", [lambda: 1, [].append, "x".join, [1].sort])
+def test_what_cannot_be_found_by_its_name_is_refused(value: Any) -> None:
+    with pytest.raises(EncodeError):
+        serde().dumps_typed([value])

@@ -270,7 +270,7 @@ def test_a_class_that_was_defined_anew_is_the_one_that_is_made(
     anew = ModuleType(SHOP)
     with monkeypatch.context() as context:
         context.setitem(sys.modules, SHOP, anew)
-        exec(SOURCE, vars(anew))  # noqa: S102  # what a notebook does
+        exec(SOURCE, vars(anew))  # what a notebook does
         if how == "redefined":
             context.setitem(sys.modules, SHOP, shop)
             for name in NAMES:

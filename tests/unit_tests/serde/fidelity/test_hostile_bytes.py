@@ -22,6 +22,7 @@ from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 from langgraph_once.serde.codecs.once2 import Loader, Registry
 from langgraph_once.serde.codecs.once2.format.layout import Ext, pack
 from langgraph_once.serde.codecs.once2.format.scan import is_deeper_than
+from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.fidelity.core_samples import (
     CELSIUS,
     OWN,
@@ -41,7 +42,6 @@ from tests.unit_tests.serde.fidelity.core_samples import (
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.compression import Compression
-from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.examples import examples
 from tests.unit_tests.serde.cpu import least_seconds, within
 from tests.unit_tests.serde.strictly import strict_config

@@ -10,7 +10,20 @@ import ormsgpack
 from langgraph_once.serde.format import Code, head_bytes
 
 __all__ = [
-    *("HERE", "P", "again", "array", "ext", "graph", "many", "mapping", "node", "nothing", "obj", "obj_of_raw"),
+    *(
+        "HERE",
+        "P",
+        "again",
+        "array",
+        "ext",
+        "graph",
+        "many",
+        "mapping",
+        "node",
+        "nothing",
+        "obj",
+        "obj_of_raw",
+    ),
     *("pack", "raw", "shared", "stock", "tupled", "value"),
 ]
 

@@ -79,7 +79,7 @@ def uuids(count: int) -> list[bytes]:
 
 
 def addresses(count: int) -> list[bytes]:
-    import ipaddress  # noqa: PLC0415
+    import ipaddress
 
     return [value(27, str(ipaddress.IPv6Address(n * P))) for n in range(count)]
 
@@ -128,7 +128,9 @@ def dates(content: bytes, freq: Any) -> bytes:
         obj("pandas", "pandas.core.arrays.datetimes:DatetimeArray",
             pack([None, line(content), "ns", None, None]))
     )  # fmt: skip
-    return obj("pandas", "pandas.core.indexes.datetimes:DatetimeIndex", pack([None, array_of, None, freq]))
+    return obj(
+        "pandas", "pandas.core.indexes.datetimes:DatetimeIndex", pack([None, array_of, None, freq])
+    )
 
 
 def days(count: int) -> bytes:
@@ -165,7 +167,10 @@ def union(count: int) -> Any:
     """Return the name of a union of so many lists."""
     names: list[Any] = [["builtins:list", ["builtins:tuple", *_digits(n)]] for n in range(count)]
     while len(names) > 1:
-        names = [["types:UnionType", *names[at : at + 60], "builtins:None"] for at in range(0, len(names), 60)]
+        names = [
+            ["types:UnionType", *names[at : at + 60], "builtins:None"]
+            for at in range(0, len(names), 60)
+        ]
     return names[0]
 
 
@@ -181,7 +186,12 @@ def deep_name(levels: int, start: Any) -> bytes:
 
 def stocked(code: int, *parts: Any) -> bytes:
     """Return an object that is written as LangGraph writes it."""
-    return obj("stock", "a:B", pack(array(*(each if type(each) is bytes else pack(each) for each in parts))), code)
+    return obj(
+        "stock",
+        "a:B",
+        pack(array(*(each if type(each) is bytes else pack(each) for each in parts))),
+        code,
+    )
 
 
 def deep_stock(ours: int, native: int, theirs: int) -> bytes:
@@ -197,7 +207,11 @@ def deep_stock(ours: int, native: int, theirs: int) -> bytes:
 def gaps(count: int) -> bytes:
     """Return an array of structures that are nearly empty."""
     fields = [[["a", None, 0, "|u1"]], 100, False, False]
-    return obj("numpy", "numpy:ndarray", pack([fields, [count], "C", [["|u1", [count], "C", bytes(count)]]]))
+    return obj(
+        "numpy",
+        "numpy:ndarray",
+        pack([fields, [count], "C", [["|u1", [count], "C", bytes(count)]]]),
+    )
 
 
 def heads(count: int, make: Any) -> bytes:

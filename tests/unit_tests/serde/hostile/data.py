@@ -34,7 +34,16 @@ _ODD: Final[tuple[Any, ...]] = (
     *(["[" * 3, 0], ["a{99999999999}", 0], ["a", 2**40], ["a", -1], [[1], 0], [b"(", 0]),
     *(["2025", 1], [2025, 13, 1], [1, 1, 1, 25, 0, 0, 0, 0, None], [9999, 1, 1, 0, 0, 0, 0, 5, 0]),
     *([2025, 1, 1, 0, 0, 0, 0, 0, "../../etc/passwd", 0], "../../etc/passwd", "/etc/passwd"),
-    *("Europe", "Nowhere/Land", "a/b/c/d/e/f", "1_0", "\uff11", "sNaN123", "1e999999999", "nan" * 9),
+    *(
+        "Europe",
+        "Nowhere/Land",
+        "a/b/c/d/e/f",
+        "1_0",
+        "\uff11",
+        "sNaN123",
+        "1e999999999",
+        "nan" * 9,
+    ),
     *("::/" + "9" * 300, "1" * 5000, "C:\\x", "\0", "a\0b", [bytes(16), 9], bytes(15), [0.5, "a"]),
     *([86_400 * 10**9, 0, 0], [0, -1, 0], [0, 0, 10**9], [1, 0], [2, 4], [1, -1]),
 )
@@ -49,7 +58,17 @@ _FORMS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "namedtuple": ("Pair", (["first", "second"],)),
 }
 _EXTRAS: Final[tuple[list[Any], ...]] = (
-    *([], [None], [None, None, None], [7], ["a"], [[1]], [{"a": 1}], [["a"] * 10_000], [True, True]),
+    *(
+        [],
+        [None],
+        [None, None, None],
+        [7],
+        ["a"],
+        [[1]],
+        [{"a": 1}],
+        [["a"] * 10_000],
+        [True, True],
+    ),
     *([["name"], True], [["first"], True], ["str", 7], ["none", 0], ["str", -1], [[], []], [b"x"]),
 )
 """What no form adds to a head."""
@@ -73,7 +92,9 @@ def _line(items: list[int], dtype: str = "<i8") -> list[Any]:
 
 
 def _long_index(name: Any = None) -> Any:
-    return raw(obj("pandas", "pandas.core.indexes.range:RangeIndex", pack([None, 0, 2**40, 1, name])))
+    return raw(
+        obj("pandas", "pandas.core.indexes.range:RangeIndex", pack([None, 0, 2**40, 1, name]))
+    )
 
 
 def _index(items: list[int]) -> Any:
@@ -176,7 +197,9 @@ DATA: Final[dict[str, Any]] = {
     ),
     "a moment before the year 1": _numpy("datetime64", ["<M8[s]", [], "C", b"\0" * 7 + b"\x81"]),
     "an exception with a field of another type": _exception(
-        "UnicodeDecodeError", [], {"encoding": "a", "object": 1, "start": 0, "end": 1, "reason": "r"}
+        "UnicodeDecodeError",
+        [],
+        {"encoding": "a", "object": 1, "start": 0, "end": 1, "reason": "r"},
     ),
     "an exception that starts before its text": _exception(
         "UnicodeDecodeError",
@@ -232,7 +255,9 @@ DATA: Final[dict[str, Any]] = {
     "a text of numpy as a text": obj("derived", "numpy:str_", pack("a"), "str", 0),
     "a record for a model": obj("record", f"{HERE}:Model", pack({"name": 1})),
     "a model for a record": obj("model", f"{HERE}:Record", pack({"name": 1}), None),
-    "an exception for a record": obj("exception", f"{HERE}:Record", pack([[], {}, {}, _LINKS]), "A"),
+    "an exception for a record": obj(
+        "exception", f"{HERE}:Record", pack([[], {}, {}, _LINKS]), "A"
+    ),
     "an object for a model": obj("object", f"{HERE}:Model", pack({"name": 1})),
     "an object for a type": obj("object", "builtins:type", pack({"name": 1})),
     "an object for an object": obj("object", "builtins:object", pack({"name": 1})),
@@ -266,7 +291,9 @@ DATA: Final[dict[str, Any]] = {
     ),
     "a list that is its own attributes": obj("derived", f"{HERE}:Words", pack([1]), "list", 2),
     "a URL of a megabyte": obj("url", "pydantic:AnyUrl", pack("http://" + "a." * 500_000)),
-    "a URL of many hosts": obj("url", "pydantic:MongoDsn", pack("mongodb://" + "a," * 300_000 + "a")),
+    "a URL of many hosts": obj(
+        "url", "pydantic:MongoDsn", pack("mongodb://" + "a," * 300_000 + "a")
+    ),
     "a frame with more rows than values": _pandas(
         "DataFrame", [None, [_line([1, 2])], _long_index(), _index([0]), {}, True], _FRAME
     ),
@@ -303,7 +330,9 @@ DATA: Final[dict[str, Any]] = {
     "an index with its name a network": _pandas(
         "Index", [None, _line([1]), [_NETWORK]], "pandas.core.indexes.base"
     ),
-    "a frame of polars of zeros": obj("polars", "polars.dataframe.frame:DataFrame", pack(bytes(64))),
+    "a frame of polars of zeros": obj(
+        "polars", "polars.dataframe.frame:DataFrame", pack(bytes(64))
+    ),
     "a table of arrow of zeros": obj("arrow", "pyarrow.lib:Table", pack(bytes(64))),
     "a stream of 2**31 of schema": obj(
         "arrow", "pyarrow.lib:Schema", pack(b"\xff\xff\xff\xff\xff\xff\xff\x7f" + bytes(64))
@@ -311,7 +340,9 @@ DATA: Final[dict[str, Any]] = {
     "a pattern that ends nowhere": value(15, [r"(?P<a>(?P<b>" * 200, 0]),
     "a pattern that prints": value(15, ["a", int(re.DEBUG)]),
     "a stand-in in a stand-in": obj(
-        "none", "a:B", pack({"x": raw(obj("none", "c:D", pack([raw(obj("none", "e:F", nothing))])))})
+        "none",
+        "a:B",
+        pack({"x": raw(obj("none", "c:D", pack([raw(obj("none", "e:F", nothing))])))}),
     ),
     "a stand-in as a key": mapping(obj("none", "a:B", nothing), nothing),
     "stand-ins in a set": tupled(

@@ -49,7 +49,9 @@ def _corpus(codec: str) -> list[bytes]:
                 continue
             if tag == codec and len(data) < _LONGEST:
                 found.append(data)
-    hostile: Any = [*SHAPES.values(), *ONE_BY_ONE.values()] if codec == "once2" else [*LANGGRAPH.values()]
+    hostile: Any = (
+        [*SHAPES.values(), *ONE_BY_ONE.values()] if codec == "once2" else [*LANGGRAPH.values()]
+    )
     found += [row for row in hostile if type(row) is bytes and 0 < len(row) < _LONGEST]
     return found
 
@@ -62,7 +64,11 @@ def _places(data: bytes) -> list[tuple[int, bytes]]:
         content = todo.pop()
         inner: list[tuple[int, bytes]] = []
         try:
-            ormsgpack.unpackb(content, ext_hook=lambda *each: inner.append(each), option=ormsgpack.OPT_NON_STR_KEYS)  # noqa: B023
+            ormsgpack.unpackb(
+                content,
+                ext_hook=lambda *each: inner.append(each),
+                option=ormsgpack.OPT_NON_STR_KEYS,
+            )
         except ValueError:
             continue
         found += inner
@@ -119,7 +125,11 @@ class _Mutator:
         elif what == 5:
             content = mutate(rng, content, donor) or content
         elif what == 6 and self._is_ours:
-            content = pack([raw(ext(Code.SHARED, content)), raw(ext(Code.AGAIN, bytes(4)))]) if self._is_whole(content) else content
+            content = (
+                pack([raw(ext(Code.SHARED, content)), raw(ext(Code.AGAIN, bytes(4)))])
+                if self._is_whole(content)
+                else content
+            )
             code = Code.TUPLE
         else:
             content = content[: rng.randrange(len(content) + 1)] + donor
@@ -180,7 +190,12 @@ def main(codec: str, start: int, count: int) -> None:
     names = tuple(f"{__name__}:A{n}" for n in range(1))
     serdes = [
         OnceSerializer(SerdeConfig(codec=codec, compression="none", **settings))
-        for settings in ({}, {"on_unavailable": "raise"}, {"enforcement": "open"}, {"allowed_types": names})
+        for settings in (
+            {},
+            {"on_unavailable": "raise"},
+            {"enforcement": "open"},
+            {"allowed_types": names},
+        )
     ]
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
     outcomes: Counter[str] = Counter()
@@ -198,7 +213,13 @@ def main(codec: str, start: int, count: int) -> None:
         if seconds > slowest:
             slowest, its_seed = seconds, seed
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    facts = {"outcomes": outcomes, "slowest": slowest, "seed": its_seed, "mb": megabytes, "ran": classes.RAN}
+    facts = {
+        "outcomes": outcomes,
+        "slowest": slowest,
+        "seed": its_seed,
+        "mb": megabytes,
+        "ran": classes.RAN,
+    }
     sys.stdout.write(json.dumps(facts) + "\n")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from langgraph_once.serde.format import Code
+from langgraph_once.serde.format import Code, head_bytes
 from tests.unit_tests.serde.hostile.build import (
     HERE,
     array,
@@ -19,13 +19,19 @@ from tests.unit_tests.serde.hostile.build import (
     tupled,
     value,
 )
-from langgraph_once.serde.format import head_bytes
 
 __all__ = ["CALLS", "FORBIDDEN", "NAMED", "UNIMPORTED"]
 
 UNIMPORTED: Final = (
     *("this:d", "antigravity:geohash", "idlelib.run:main", "turtle:Turtle", "turtledemo:x"),
-    *("tkinter:Tk", "webbrowser:open", "pty:spawn", "smtplib:SMTP", "ftplib:FTP", "telnetlib:Telnet"),
+    *(
+        "tkinter:Tk",
+        "webbrowser:open",
+        "pty:spawn",
+        "smtplib:SMTP",
+        "ftplib:FTP",
+        "telnetlib:Telnet",
+    ),
     *("xmlrpc.client:ServerProxy", "wsgiref.simple_server:make_server", "ensurepip:bootstrap"),
     *("venv:EnvBuilder", "lib2to3.main:main", "cProfile:run", "pdb:run", "trace:Trace"),
     *("timeit:timeit", "code:InteractiveConsole", "crypt:crypt", "nis:cat", "imaplib:IMAP4"),
@@ -37,15 +43,55 @@ UNIMPORTED: Final = (
 
 FORBIDDEN: Final = (
     *("os:system", "posix:system", "os:popen", "os:execv", "os:remove", "os:_exit", "os:fork"),
-    *("subprocess:Popen", "subprocess:run", "subprocess:getoutput", "builtins:eval", "builtins:exec"),
+    *(
+        "subprocess:Popen",
+        "subprocess:run",
+        "subprocess:getoutput",
+        "builtins:eval",
+        "builtins:exec",
+    ),
     *("builtins:compile", "builtins:__import__", "builtins:open", "builtins:input", "io:open"),
-    *("builtins:breakpoint", "builtins:getattr", "builtins:setattr", "builtins:globals", "_io:FileIO"),
-    *("importlib:import_module", "runpy:run_path", "shutil:rmtree", "sys:exit", "sys:setrecursionlimit"),
-    *("ctypes:CDLL", "ctypes:string_at", "socket:socket", "socket:create_connection", "pickle:loads"),
+    *(
+        "builtins:breakpoint",
+        "builtins:getattr",
+        "builtins:setattr",
+        "builtins:globals",
+        "_io:FileIO",
+    ),
+    *(
+        "importlib:import_module",
+        "runpy:run_path",
+        "shutil:rmtree",
+        "sys:exit",
+        "sys:setrecursionlimit",
+    ),
+    *(
+        "ctypes:CDLL",
+        "ctypes:string_at",
+        "socket:socket",
+        "socket:create_connection",
+        "pickle:loads",
+    ),
     *("pickle:Unpickler", "marshal:loads", "threading:Thread", "multiprocessing:Process"),
-    *("tempfile:mkdtemp", "tempfile:NamedTemporaryFile", "urllib.request:urlopen", "gc:get_objects"),
-    *("logging:FileHandler", "logging.handlers:SocketHandler", "types:FunctionType", "types:CodeType"),
-    *("operator:attrgetter", "functools:reduce", "codecs:open", "zipfile:ZipFile", "sqlite3:connect"),
+    *(
+        "tempfile:mkdtemp",
+        "tempfile:NamedTemporaryFile",
+        "urllib.request:urlopen",
+        "gc:get_objects",
+    ),
+    *(
+        "logging:FileHandler",
+        "logging.handlers:SocketHandler",
+        "types:FunctionType",
+        "types:CodeType",
+    ),
+    *(
+        "operator:attrgetter",
+        "functools:reduce",
+        "codecs:open",
+        "zipfile:ZipFile",
+        "sqlite3:connect",
+    ),
     *("sqlite3:Connection", "asyncio:run", "signal:signal", "atexit:register", "time:sleep"),
 )
 """What does something when it is called."""

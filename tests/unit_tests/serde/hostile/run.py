@@ -48,7 +48,7 @@ def _harm_of(event: str, args: tuple[Any, ...], known: frozenset[str]) -> str | 
 
 def _warm(serde: OnceSerializer) -> None:
     """Have imported and made what is when it is needed first."""
-    from tests.unit_tests.serde.hostile.ordinary import ORDINARY  # noqa: PLC0415
+    from tests.unit_tests.serde.hostile.ordinary import ORDINARY
 
     for value in ORDINARY:
         serde.loads_typed(serde.dumps_typed(value))

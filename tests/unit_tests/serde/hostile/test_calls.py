@@ -13,8 +13,8 @@ from ormsgpack import Ext, packb
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, head_bytes
-from langgraph_once.serde.plans.registry import FORMS
+from langgraph_once.serde.format import head_bytes, object_of
+from langgraph_once.serde.registry import FORMS
 
 Enforcement = Literal["safe", "strict", "warn", "open"]
 ENFORCEMENTS: tuple[Enforcement, ...] = ("safe", "strict", "warn", "open")
@@ -30,6 +30,7 @@ TARGETS = (
     ("tests.unit_tests.serde.hostile.test_calls", "touching"),
     ("tests.unit_tests.serde.hostile.test_calls", "json.codecs.builtins.eval"),
 )
+EXTRAS: tuple[tuple[Any, ...], ...] = ((), (None,), ([],), (0,))
 CALLED: list[Any] = []
 
 
@@ -73,9 +74,9 @@ def rows(module: str, name: str, proof: Path) -> dict[str, tuple[str, bytes]]:
     )
     for form in (*(form.name for form in FORMS), "named", "stock", "hashed"):
         for number, data in enumerate((command, {"args": command}, [command, {}], None)):
-            for extra in ((), (None,), ([],), (0,)):
+            for extra in EXTRAS:
                 head = head_bytes(form, f"{module}:{name}", 0, *extra)
-                content = packb(Ext(Code.OBJECT, head + packb(data)))
+                content = packb(object_of(head, data))
                 found[f"once2 {form} {number} {extra}"] = ("once2", content)
     return found
 

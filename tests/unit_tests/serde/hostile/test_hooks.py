@@ -14,8 +14,8 @@ from ormsgpack import Ext, packb
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, head_bytes
-from langgraph_once.serde.plans.registry import FORMS
+from langgraph_once.serde.format import head_bytes, object_of
+from langgraph_once.serde.registry import FORMS
 
 HERE = __name__
 RAN: list[str] = []
@@ -92,6 +92,7 @@ class Colour(enum.Enum):
 
 
 NO_DATA = ("Ordinary", "Restored", "Deleted", "Special", "Thrown", "Dumped", "note")
+EXTRAS: tuple[tuple[Any, ...], ...] = ((), (None,), ([],))
 DATA = ("Record", "Model", "Colour")
 BY_LANGGRAPH = frozenset({"__post_init__", "validator", "_missing_"})
 
@@ -108,10 +109,10 @@ def langgraph_rows(name: str) -> list[bytes]:
 def own_rows(name: str) -> list[bytes]:
     data: list[Any] = ["x", ["x"], {"text": "x"}, [{"text": "x"}, None], [["x"], {}], [], None]
     return [
-        packb(Ext(Code.OBJECT, head_bytes(form.name, f"{HERE}:{name}", 0, *extra) + packb(each)))
+        packb(object_of(head_bytes(form.name, f"{HERE}:{name}", 0, *extra), each))
         for form in FORMS
         for each in data
-        for extra in ((), (None,), ([],))
+        for extra in EXTRAS
     ]
 
 

@@ -6,7 +6,7 @@ import json
 from itertools import islice, product
 from typing import Any, Final
 
-from tests.unit_tests.serde.hostile.build import HERE, P, array, ext, nothing, pack, raw, stock
+from tests.unit_tests.serde.hostile.build import HERE, P, array, ext, nothing, pack, stock
 from tests.unit_tests.serde.hostile.named import FORBIDDEN, UNIMPORTED
 
 __all__ = ["LANGGRAPH", "LANGGRAPH_COSTS", "LANGGRAPH_JSON"]
@@ -189,10 +189,10 @@ LANGGRAPH_COSTS: Final[dict[str, Any]] = {
     "35,000 combinations of an enum": lambda: array(
         *(stock(0, "re", "RegexFlag", 1 << 20 | n) for n in range(35_000))
     ),
-    "30,000 objects of a class that is gone": lambda: array(
-        *[stock(2, HERE, "Gone", {})] * 15_000
+    "30,000 objects of a class that is gone": lambda: array(*[stock(2, HERE, "Gone", {})] * 15_000),
+    "30,000 models that do not fit": lambda: array(
+        *[stock(5, HERE, "Pair", {"x": 1}, "m")] * 15_000
     ),
-    "30,000 models that do not fit": lambda: array(*[stock(5, HERE, "Pair", {"x": 1}, "m")] * 15_000),
     "12,000 messages that do not fit": lambda: array(*[stock(5, *_HUMAN, {"x": 1}, "m")] * 12_000),
     "a million empty lists": b"\xdd\x00\x0f\x42\x40" + b"\x90" * 1_000_000,
     "a million empty dictionaries": b"\xdd\x00\x0f\x42\x40" + b"\x80" * 1_000_000,

@@ -17,4 +17,4 @@ WRAPPER_BREACHES: Final[dict[str, str]] = {}
 """What values are put into, that breaks the law when it is put into something itself."""
 
 ELSEWHERE: Final[frozenset[str]] = frozenset()
-"""Kinds that are a stand-in in a process that has not imported their class: LangGraph imports it."""
+"""Kinds that are a stand-in where nobody has imported their class: LangGraph imports it."""

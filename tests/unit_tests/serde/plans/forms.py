@@ -8,7 +8,7 @@ from typing import Any, Final
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.serde.plans.registry import FORMS
+from langgraph_once.serde.registry import FORMS
 from tests.unit_tests.serde.fidelity.sameness import difference
 
 __all__ = [

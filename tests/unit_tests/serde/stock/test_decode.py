@@ -229,8 +229,10 @@ def kept(blob: bytes) -> Any:
 )
 def test_what_langgraph_hands_on_stands_for_what_cannot_be_made(blob: bytes, shown: Any) -> None:
     found = kept(blob)
-    assert found == shown == JsonPlusSerializer(allowed_msgpack_modules=None).loads_typed(
-        ("msgpack", blob)
+    assert (
+        found
+        == shown
+        == JsonPlusSerializer(allowed_msgpack_modules=None).loads_typed(("msgpack", blob))
     )
     assert isinstance(found, type(shown))
     named = ormsgpack.unpackb(blob, ext_hook=lambda _, content: ormsgpack.unpackb(content))

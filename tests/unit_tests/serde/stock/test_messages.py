@@ -17,11 +17,11 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde import stock as fast
+from langgraph_once.serde import messages as fast
 from tests.examples import examples
 from tests.unit_tests.serde.msgpack_classes import Rank, Text, Word
 
-CLASSES: list[type[lc.BaseMessage]] = [cls for cls, _, _ in fast._CLASSES]  # type: ignore[misc]  # its elements are tuples of three kinds
+CLASSES: list[type[lc.BaseMessage]] = [cls for cls, _, _ in fast._CLASSES]
 METHOD = "model_validate_json"
 
 

@@ -15,11 +15,9 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import SerdeError
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde import stock
+from langgraph_once.serde import OnceSerializer, messages
 from langgraph_once.serde.trust.off_loop import off_loop
-from langgraph_once.serde.trusted import project
+from langgraph_once.serde.trust import project
 
 NOTE = "from dataclasses import dataclass, field\n@dataclass\nclass Note:\n    text: str\n"
 FACTORY = f"{NOTE}    made: list = field(default_factory=lambda: [1])\n"
@@ -30,7 +28,7 @@ DELETED = f"{NOTE}    def __del__(self): pass\n"
 def nothing_is_known() -> Iterator[None]:
     """Forget what the disk was asked before, as in a new process."""
     project._of_places.cache_clear()
-    stock._messages.cache_clear()
+    messages._messages.cache_clear()
     yield
     sys.modules.pop("linked_notes", None)
 

@@ -16,8 +16,8 @@ from langgraph.types import Send
 
 from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError
 from langgraph_once.serde.refused import UnavailableError
-from langgraph_once.serde.trusted.policy import TABLE, Enforcement, May, Standing, Trust
-from tests.unit_tests.serde.trusted import places
+from langgraph_once.serde.trust.policy import TABLE, Enforcement, May, Standing, Trust
+from tests.unit_tests.serde.trust import places
 
 HERE = places.__name__
 ENFORCEMENTS: tuple[Enforcement, ...] = ("strict", "safe", "warn", "open")
@@ -109,8 +109,8 @@ def test_what_a_sealed_row_names_is_known(unknown: str) -> None:
 
 
 def test_a_module_of_an_imported_package_is_known() -> None:
-    sys.modules.pop("tests.unit_tests.serde.trusted.further", None)
-    assert may(Trust("safe"), "tests.unit_tests.serde.trusted.further:Further")
+    sys.modules.pop("tests.unit_tests.serde.trust.further", None)
+    assert may(Trust("safe"), "tests.unit_tests.serde.trust.further:Further")
 
 
 def test_a_listed_class_is_imported(unknown: str) -> None:
@@ -138,7 +138,8 @@ def test_no_constructor_of_what_is_no_data_may_run(name: str) -> None:
     "name",
     [
         *("builtins:eval", "os:system", "langchain_core.prompts.loading:load_prompt"),
-        *(f"{HERE}:function", f"{HERE}:Ordinary", "langgraph.store.base.batch:AsyncBatchedBaseStore"),
+        *(f"{HERE}:function", f"{HERE}:Ordinary"),
+        "langgraph.store.base.batch:AsyncBatchedBaseStore",
     ],
 )
 def test_what_may_do_anything_is_no_value(name: str) -> None:
@@ -147,7 +148,9 @@ def test_what_may_do_anything_is_no_value(name: str) -> None:
     assert Trust("safe", [name]).find_named(name) is not None
 
 
-@pytest.mark.parametrize("name", ["builtins:list", "uuid:uuid4", f"{HERE}:Model", "builtins:ValueError"])
+@pytest.mark.parametrize(
+    "name", ["builtins:list", "uuid:uuid4", f"{HERE}:Model", "builtins:ValueError"]
+)
 def test_classes_of_data_are_values(name: str) -> None:
     assert callable(Trust("safe").find_named(name))
 
@@ -230,11 +233,11 @@ def test_open_tells_of_what_is_not_listed(
 
 
 def test_the_warnings_of_a_process_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.CRITICAL, "langgraph_once.serde.trusted.policy")
+    caplog.set_level(logging.CRITICAL, "langgraph_once.serde.trust.policy")
     trust = Trust("safe")
     for number in range(1500):
         may(trust, f"gone_{number}:X")
-    assert len(trust._warned) == 1000  # noqa: SLF001  # nothing else shows it
+    assert len(trust._warned) == 1000  # nothing else shows it
 
 
 def test_strict_does_not_write_what_it_would_not_read() -> None:
@@ -274,7 +277,7 @@ def test_safe_warns_of_a_package_that_was_imported_later(
 
 def test_nothing_is_imported_for_a_refused_row() -> None:
     code = (
-        "import sys; from langgraph_once.serde.trusted.policy import Trust\n"
+        "import sys; from langgraph_once.serde.trust.policy import Trust\n"
         "try: Trust('safe').find('antigravity:X')\n"
         "except Exception: pass\n"
         "print('antigravity' in sys.modules)"

@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, Any, Final
 from ormsgpack import Ext
 
 from langgraph_once.errors import ConfigError, EncodeError
-from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts
+from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts, object_of
 from langgraph_once.serde.names import classes_in, found, is_alias, name_of
-from langgraph_once.serde.opaque import STAND_INS, write_stand_in
+from langgraph_once.serde.opaque import STAND_INS, bare, source_of
 from langgraph_once.serde.plans import arrays, arrow, builtin, exceptions, frames, models, records
 from langgraph_once.serde.plans.adapted import AdapterForm, adapted, imported_from
-from langgraph_once.serde.plans.base import Form, Maker, Plan, check, version_of
+from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, version_of
 from langgraph_once.serde.plans.makers import Makers
 from langgraph_once.serde.plans.values import BY_TYPE
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.stock import StockForm
-from langgraph_once.serde.trusted.lookup import declared
+from langgraph_once.serde.trust.lookup import declared
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
     from langgraph_once.serde.limits import Budget
-    from langgraph_once.serde.trusted.policy import Trust
-    from langgraph_once.serde.writer import Writer
+    from langgraph_once.serde.trust.policy import Trust
 
 __all__ = ["Plans"]
 
@@ -37,7 +36,6 @@ _MAX_PARAMETRISED: Final = 128
 _LONG_HEAD: Final = 2048
 """Longer heads are worked out for each row, since they would fill the memory."""
 _OF_HASHED: Final = "hashed"
-_NIL: Final = b"\xc0"
 
 FORMS: Final[tuple[Form, ...]] = (
     *builtin.FORMS[:1],
@@ -86,7 +84,9 @@ class Plans(dict[type, Plan]):
         try:
             plan = self._plan(cls)
         except (UnwritableError, EncodeError) as error:  # where an instance is to be written
-            plan = Plan(_refusing(type(error), str(error)))
+            # The exception of a task is stored in any case, as text: that is how a run ends.
+            kind = UnwritableError if issubclass(cls, BaseException) else type(error)
+            plan = Plan(_refusing(kind, str(error)))
         return self.setdefault(cls, plan)
 
     def _plan(self, cls: type) -> Plan:
@@ -290,36 +290,45 @@ _HASHED: Final[dict[str, Callable[[Budget, Any], Any]]] = {
 }
 
 
-def _value_writer(number: int, take: Callable[[Any], Any]) -> Callable[[Writer, Any], Ext]:
+def _value_writer(number: int, take: Callable[[Any], Any]) -> Callable[[Out, Any], Ext]:
     code = bytes((number,))
     return lambda out, value: Ext(Code.VALUE, code + out.nested(take(value)))
 
 
-def _array(code: Code) -> Callable[[Writer, Any], Ext]:
+def _array(code: Code) -> Callable[[Out, Any], Ext]:
     return lambda out, value: Ext(code, out.nested([*value]))
 
 
-def _set(out: Writer, value: set[Any]) -> Ext:
+def _set(out: Out, value: set[Any]) -> Ext:
     out.met.append(id(value))
     return Ext(Code.SET, out.nested([*value]))
 
 
-def _integer(_out: Writer, value: int) -> Ext:
+def _integer(_out: Out, value: int) -> Ext:
     return Ext(Code.INT, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
 
 
-def _named(_out: Writer, target: Any) -> Ext:
-    return Ext(Code.OBJECT, head_bytes("named", name_of(target)) + _NIL)
+def _named(_out: Out, target: Any) -> Ext:
+    return object_of(head_bytes("named", name_of(target)), None)
 
 
-def _refusing(kind: type[Exception], reason: str) -> Callable[[Writer, Any], Ext]:
-    def refuse(_out: Writer, _value: Any) -> Ext:
+def _stand_in(out: Out, value: Any) -> Any:
+    """Return what is written for a stand-in."""
+    source = source_of(value)
+    if source is None:
+        return bare(value)
+    out.kept.append(source)
+    return out.object(value, *source)
+
+
+def _refusing(kind: type[Exception], reason: str) -> Callable[[Out, Any], Ext]:
+    def refuse(_out: Out, _value: Any) -> Ext:
         raise kind(reason)
 
     return refuse
 
 
-def _refused(_out: Writer, value: Any) -> Ext:
+def _refused(_out: Out, value: Any) -> Ext:
     name = f"{type(value).__module__}:{type(value).__qualname__}"
     raise UnwritableError(
         f"nobody knows how to write a {name}; teach the codec with an adapter in `adapters`", value
@@ -333,6 +342,6 @@ _BUILTIN: Final[dict[type, Callable[[Any, Any], Any]]] = {
     set: _set,
     frozenset: _array(Code.FROZENSET),
     **dict.fromkeys((type, FunctionType, BuiltinFunctionType), _named),
-    **dict.fromkeys(STAND_INS, write_stand_in),
+    **dict.fromkeys(STAND_INS, _stand_in),
 }
 """How the codec's own types are written."""

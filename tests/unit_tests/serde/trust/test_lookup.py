@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.serde.trusted.lookup import (
+from langgraph_once.serde.trust.lookup import (
     find,
     hook_of,
     imported,
@@ -20,7 +20,7 @@ from langgraph_once.serde.trusted.lookup import (
     names_of,
     nested_class,
 )
-from tests.unit_tests.serde.trusted import places
+from tests.unit_tests.serde.trust import places
 
 HERE = places.__name__
 
@@ -74,7 +74,7 @@ def test_a_nested_class_is_found_by_its_last_name_if_there_is_one() -> None:
 def test_two_nested_classes_of_one_name_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("twice_of_this_test")
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec("class A:\n class In: pass\nclass B:\n class In: pass", vars(module))  # noqa: S102
+    exec("class A:\n class In: pass\nclass B:\n class In: pass", vars(module))
     assert nested_class(module.__name__, "In") is None
 
 
