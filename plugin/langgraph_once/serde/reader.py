@@ -103,6 +103,8 @@ class Reader:
         try:
             if code == _OBJECT:
                 head, data = self.nested(content)
+                if type(head) is not bytes:
+                    raise ValueError("no head where one belongs")
                 return self.made(head, data)
             return _READERS[code](self, content)
         except BaseException as error:

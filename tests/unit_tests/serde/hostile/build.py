@@ -24,7 +24,7 @@ __all__ = [
         "obj",
         "obj_of_raw",
     ),
-    *("pack", "raw", "shared", "stock", "tupled", "value"),
+    *("pack", "raw", "shared", "split", "stock", "tupled", "value"),
 ]
 
 HERE = "tests.unit_tests.serde.hostile.classes"
@@ -56,13 +56,13 @@ def array(*items: bytes) -> bytes:
 
 def obj(form: str, name: Any, data: bytes, *extra: Any, version: int = 0) -> bytes:
     """Return an object of packed data."""
-    return ext(Code.OBJECT, head_bytes(form, name, version, *extra) + data)
+    return headed(head_bytes(form, name, version, *extra), data)
 
 
 def obj_of_raw(form: str, name: bytes, data: bytes) -> bytes:
     """Return an object whose name is packed already: it may be deeper than anybody packs."""
     head = b"\x93" + pack(form) + name + b"\x00"
-    return ext(Code.OBJECT, b"\xff" + struct.pack(">I", len(head)) + head + data)
+    return headed(head, data)
 
 
 def value(number: int, data: Any) -> bytes:
@@ -108,3 +108,20 @@ def many(heads: Any, numbers: Any) -> bytes:
 def stock(code: int, *parts: Any) -> bytes:
     """Return an extension of LangGraph's; parts that are bytes are packed already."""
     return ext(code, array(*(each if type(each) is bytes else pack(each) for each in parts)))
+
+
+def headed(head: bytes, data: bytes = nothing) -> bytes:
+    """Return an object of a head as it is."""
+    return ext(Code.OBJECT, b"\x92" + pack(head) + data)
+
+
+def split(content: bytes) -> tuple[bytes, bytes]:
+    """Return an object up to its data, and these.
+
+    Where there is no head, all are data.
+    """
+    if content[:1] != b"\x92" or content[1:2] not in (b"\xc4", b"\xc5", b"\xc6"):
+        return b"", content
+    width = 1 << (content[1] - 0xC4)
+    end = 2 + width + int.from_bytes(content[2 : 2 + width], "big")
+    return content[:end], content[end:]

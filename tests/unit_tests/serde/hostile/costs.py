@@ -286,8 +286,8 @@ _COMMON: Final[dict[str, Any]] = {
     "40,000 combinations of flags of a pattern": lambda: heads(
         40_000, lambda n: value(15, ["a", 1 << 20 | n])
     ),
-    "15,000 combinations of flags": lambda: heads(
-        15_000, lambda n: obj("enum", f"{HERE}:Access", pack([None, 1 << 20 | n]))
+    "14,000 combinations of flags": lambda: heads(
+        14_000, lambda n: obj("enum", f"{HERE}:Access", pack([None, 1 << 20 | n]))
     ),
     "200 patterns as LangGraph writes them": lambda: array(
         *(stocked(1, "re", "compile", [f"[\u0100-\uffff]{n}" * 400, 0]) for n in range(200))

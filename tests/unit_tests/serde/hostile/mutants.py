@@ -17,10 +17,10 @@ import ormsgpack
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, split
+from langgraph_once.serde.format import Code
 from tests.unit_tests.serde.fidelity.table import ROWS
 from tests.unit_tests.serde.hostile import classes
-from tests.unit_tests.serde.hostile.build import array, ext, pack, raw
+from tests.unit_tests.serde.hostile.build import array, ext, pack, raw, split
 from tests.unit_tests.serde.hostile.data import ONE_BY_ONE
 from tests.unit_tests.serde.hostile.ordinary import ORDINARY
 from tests.unit_tests.serde.hostile.shapes import SHAPES
@@ -78,10 +78,7 @@ def _places(data: bytes) -> list[tuple[int, bytes]]:
 
 def _inside(code: int, content: bytes) -> list[bytes]:
     if code == Code.OBJECT:
-        try:
-            return [split(content)[1]]
-        except IndexError:
-            return []
+        return [split(content)[1]]
     return [content[1:]] if code == Code.VALUE else [content]
 
 

@@ -12,6 +12,7 @@ from tests.unit_tests.serde.hostile.build import (
     array,
     ext,
     graph,
+    headed,
     many,
     mapping,
     node,
@@ -60,11 +61,6 @@ def _hidden() -> bytes:
 
 def _channels(levels: int, content: bytes) -> bytes:
     return (b"\x81" + pack("channel_values")) * levels + content
-
-
-def _packed_head(*parts: Any) -> bytes:
-    packed = pack([*parts])
-    return bytes([len(packed)]) + packed
 
 
 SHAPES: Final[dict[str, Any]] = {
@@ -146,20 +142,24 @@ SHAPES: Final[dict[str, Any]] = {
     ),
     "a node that is a thread": graph(pack([raw(many([_RECORD], b"\x01")), {}])),
     "a node with bytes behind it": graph(nothing * 2),
-    "a head without data": ext(Code.OBJECT, _RECORD),
-    "a head that is cut": ext(Code.OBJECT, _RECORD[:5]),
-    "a head of no bytes": ext(Code.OBJECT, b"\x00" + nothing),
-    "a head said to be 2**32 long": ext(Code.OBJECT, b"\xff\xff\xff\xff\xff" + nothing),
-    "a head that is a number": ext(Code.OBJECT, b"\x01\x07" + nothing),
-    "a head of two parts": ext(Code.OBJECT, b"\x03\x92\xa0\xa0" + nothing),
-    "a head with an extension in it": ext(
-        Code.OBJECT, b"\x0c\x93\xa6record\xd4\x01\x90\x00" + nothing
-    ),
+    "a head without data": ext(Code.OBJECT, b"\x91" + pack(_RECORD)),
+    "a head with two data": ext(Code.OBJECT, b"\x93" + pack(_RECORD) + nothing * 2),
+    "a head that is cut": headed(_RECORD[:5]),
+    "a head of no bytes": headed(b""),
+    "a head that is a number": headed(b"\x07"),
+    "a head of two parts": headed(b"\x92\xa0\xa0"),
+    "a head with an extension in it": headed(b"\x93\xa6record\xd4\x01\x90\x00"),
+    "a head that is a text": ext(Code.OBJECT, pack(["record", 1])),
+    "a head that is a list": ext(Code.OBJECT, pack([[1], 1])),
+    "a head that is a network": ext(Code.OBJECT, value(29, "::/0")),
+    "a head that is a tuple": ext(Code.OBJECT, b"\x92" + tupled(pack(1)) + nothing),
+    "a head that is a record": ext(Code.OBJECT, b"\x92" + obj("record", f"{HERE}:Key", pack({"content": 1})) + nothing),
+    "an object that is a dictionary": ext(Code.OBJECT, pack({"a": 1, "b": 2})),
     "a head whose name is a number": obj("record", 7, nothing),
     "a head whose name is nothing": obj("record", None, nothing),
     "a head whose name is a dictionary": obj("record", {"a": "b"}, nothing),
-    "a head whose version is text": ext(Code.OBJECT, _packed_head("record", "a:B", "x") + nothing),
-    "a head whose version is true": ext(Code.OBJECT, _packed_head("record", "a:B", True) + nothing),
+    "a head whose version is text": headed(head_bytes("record", "a:B", "x")),
+    "a head whose version is true": headed(head_bytes("record", "a:B", True)),
     "a head of a version far off": obj(
         "record", f"{HERE}:Record", pack({"name": 1}), version=2**63
     ),
@@ -175,7 +175,7 @@ SHAPES: Final[dict[str, Any]] = {
     "a hashed set of a text": obj("hashed", "set", pack("abc")),
     "a hashed dictionary of a text": obj("hashed", "dict", pack("abcd")),
     "surrogates that are none": ext(Code.TEXT, b"\xff"),
-    "a buffer of no kind": ext(Code.BUFFER, b"\x09abc"),
+    "a buffer of no kind": ext(7, b"\x09abc"),
     "a value of an unknown number": ext(Code.VALUE, b"\xfe" + nothing),
     "a value with two data": ext(Code.VALUE, b"\x07" + nothing * 2),
 }  # fmt: skip
