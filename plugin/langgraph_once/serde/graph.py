@@ -10,6 +10,8 @@ What is one object stays one here, lists and dictionaries too.
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
+from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -36,6 +38,44 @@ _BLANKS: Final[dict[int, type[Any]]] = {Code.MAP: dict, Code.SET: set}
 _FILLABLE: Final = (list, dict, set)
 _FIXED: Final = (tuple, frozenset)
 _MAX_NODES: Final = 1 << 20
+_UNROLLED: Final = (list, dict, set, tuple, frozenset, deque, OrderedDict)
+_HEAP_TYPE: Final = 1 << 9
+_MAX_LEVELS_IN_C: Final = 5000
+"""How deep others than these and classes made in Python may stand in each other: Python frees them
+recursively on the C stack."""
+
+
+def _is_freed_in_c(value: Any) -> bool:
+    kind = type(value)
+    return kind not in _UNROLLED and not kind.__flags__ & _HEAP_TYPE
+
+
+def _cycles(held: list[list[int]]) -> Iterator[list[int]]:
+    """Yield the nodes in groups that hold each other, each behind those that it holds (Tarjan)."""
+    order: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    open_nodes: list[int] = []
+    for start in range(len(held)):
+        stack = [] if start in order else [(start, iter(held[start]))]
+        while stack:
+            node, rest = stack[-1]
+            if node not in order:
+                order[node] = lowest[node] = len(order)
+                open_nodes.append(node)
+            new = next((each for each in rest if each not in order), None)
+            if new is not None:
+                stack.append((new, iter(held[new])))
+                continue
+            stack.pop()
+            below = [lowest[each] for each in held[node] if each in lowest]
+            lowest[node] = min([lowest[node], *below])
+            if lowest[node] == order[node]:
+                group = [open_nodes.pop()]
+                while group[-1] != node:
+                    group.append(open_nodes.pop())
+                for each in group:
+                    del lowest[each]
+                yield group
 
 
 class _Sizes:
@@ -44,24 +84,42 @@ class _Sizes:
     def __init__(self) -> None:
         self._units: list[int] = []
         self._levels: list[int] = []
-        self._sum = self._deepest = 0
+        self._in_c: list[int] = []
+        self._sum = self._deepest = self._deepest_in_c = self._taken = self._hashed = 0
 
     def add(self, number: int) -> None:
         """Note that the current node holds this one."""
         self._sum += self._units[number]
         self._deepest = max(self._deepest, self._levels[number])
+        self._deepest_in_c = max(self._deepest_in_c, self._in_c[number])
 
-    def end(self, size: int, *, is_hashed: bool) -> None:
-        """Note the size of the current node, which ends here.
+    def take_hashes(self) -> None:
+        """Note that what the current node holds so far is hashed: that of a tuple is not kept.
 
         Raises:
-            SizeLimitError: Written out, it takes too much; or tuples are too deep to be hashed.
+            SizeLimitError: All together, it takes too long.
+        """
+        self._hashed += self._sum - self._taken
+        self._taken = self._sum
+        if self._hashed > MAX_EXPANDED:
+            raise SizeLimitError("its parts are hashed too often")
+
+    def end(self, size: int, *values: Any) -> None:
+        """Note the size of the current node, which ends here, or of some that hold each other.
+
+        Raises:
+            SizeLimitError: Written out, it takes too much; or it is nested too deep for Python.
         """
         self._units.append(self._sum + size)
-        self._levels.append(self._deepest + 1 if is_hashed else 0)
-        if self._units[-1] > MAX_EXPANDED or self._levels[-1] > MAX_HASH_LEVELS:
-            raise SizeLimitError("its parts are repeated too often, or tuples are nested too deep")
-        self._sum = self._deepest = 0
+        is_fixed = len(values) == 1 and isinstance(values[0], _FIXED)
+        self._levels.append(self._deepest + 1 if is_fixed else 0)
+        in_c = sum(map(_is_freed_in_c, values))
+        self._in_c.append(self._deepest_in_c + in_c if in_c else 0)
+        if self._units[-1] > MAX_EXPANDED:
+            raise SizeLimitError("its parts are repeated too often")
+        if self._levels[-1] > MAX_HASH_LEVELS or self._in_c[-1] > _MAX_LEVELS_IN_C:
+            raise SizeLimitError("it is nested too deep")
+        self._sum = self._taken = self._deepest = self._deepest_in_c = 0
 
 
 class _Node:
@@ -170,7 +228,7 @@ class _GraphWriter(Writer):
         except UnwritableError:
             self.failed = self._holder_of(node)
             raise
-        self._sizes.end(len(data), is_hashed=isinstance(node.value, _FIXED))
+        self._sizes.end(len(data), node.value)
         return data
 
     def _holder_of(self, node: _Node) -> type | None:
@@ -280,17 +338,42 @@ class Graph:
         self._made: list[Any] = []
         self._blank: dict[int, Any] = {}
         self._sizes = _Sizes()
+        self._held: list[list[int]] = []
 
     def read(self) -> Any:
         """Return the value."""
         for number, entry in enumerate(self._entries):
+            self._held.append([])
             value = self._value(entry, number)
             self._made.append(value)
-            self._sizes.end(len(entry), is_hashed=isinstance(value, _FIXED))
+            self._sizes.end(len(entry), value)
+        if self._blank:
+            self._check_cycles()
         return self._made[-1]
+
+    def _check_cycles(self) -> None:
+        """Count once more what each node takes, now that all of those that it holds are known.
+
+        Nodes that hold each other count as one: nobody writes out what contains itself.
+        """
+        sizes = _Sizes()
+        place: dict[int, int] = {}
+        for number, nodes in enumerate(_cycles(self._held)):
+            place |= dict.fromkeys(nodes, number)
+            for node in nodes:
+                for held in self._held[node]:
+                    if place[held] != number:
+                        sizes.add(place[held])
+            size = sum(len(self._entries[node]) for node in nodes)
+            sizes.end(size, *(self._made[node] for node in nodes))
+
+    def take_hashes(self) -> None:
+        """Take what it takes to hash what the current node holds so far."""
+        self._sizes.take_hashes()
 
     def node(self, number: int) -> Any:
         """Return what a `NODE` stands for."""
+        self._held[-1].append(number)
         if number < len(self._made):
             self._sizes.add(number)
             return self._made[number]

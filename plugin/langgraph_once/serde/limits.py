@@ -26,10 +26,12 @@ __all__ = [
     "MAX_PATTERN_UNITS",
     "NETWORKS",
     "SMALL_BYTES",
+    "Budget",
     "as_key",
     "check_hashes",
     "check_keys",
     "check_levels",
+    "check_small",
     "check_weight",
     "checked_pattern",
     "copies_of",
@@ -185,6 +187,7 @@ def _exceeds(todo: list[tuple[bytes, dict[int, int]]], most: int) -> bool:
         most: How many bytes they may take together.
     """
     for content, bare in todo:
+        most -= len(content)
         for first, start, _ in _values(content):
             if first < 0x80 or first >= 0xE0:
                 most -= _OF_A_BYTE
@@ -209,7 +212,8 @@ def _content(data: bytes, first: int, start: int, bare: dict[int, int]) -> bytes
     return b"" if skipped < 0 else content[skipped:]
 
 
-_COPIES: Final = 24
+_COPIES: Final = 40
+"""More than extensions may stand in each other, so that what is written is read."""
 _FREE_COPIES: Final = 64 * 1024
 
 
@@ -258,6 +262,106 @@ def check_levels(content: bytes, most: int = _MAX_LEVELS) -> int:
 _FEW: Final = 1000
 _SECRET: Final = frozenset({str, bytes})
 """Nobody can choose their hashes."""
+_MAX_PAIRS: Final = 1 << 19
+_MAX_COMPARED: Final = 1 << 28
+_FREE_ITEMS: Final = 16
+_MAX_REFUSALS: Final = 500
+"""To look for a module that is not there takes half a millisecond."""
+
+
+def check_small(value: Any) -> None:
+    """Check that a part is soon hashed: a name, the value of a member of an enum.
+
+    Raises:
+        ValueError: It is not, with its shared parts written out.
+    """
+    todo = [value]
+    for each in todo:
+        if type(each) in (tuple, list, frozenset):
+            todo += each
+            if len(todo) > _FEW:
+                raise ValueError("a name of too many parts")
+
+
+class Budget:
+    """What reading one row may still take. All of its parts take from the same.
+
+    Attributes:
+        tag: Of the row, for errors.
+    """
+
+    def __init__(self, size: int, tag: str) -> None:
+        """Take the size of the row in bytes, and its tag."""
+        self.tag = tag
+        self._size = size
+        self._copies = copies_of(size)
+        self._expanded = MAX_EXPANDED + self._copies
+        self._opened = max(MAX_EXPANDED, 8 * size)
+        self._pattern_units = MAX_PATTERN_UNITS
+        self._pairs = _MAX_PAIRS
+        self._compared = _MAX_COMPARED
+        self._refusals = _MAX_REFUSALS
+        self.size_of_items = 0
+        """Of the set or dictionary that is made, in bytes; 0 if that is not known."""
+        self.of_written_out = 0
+        """How many bytes were written out so far that stand in the row once."""
+
+    def take_copies(self, count: int) -> None:
+        """Take bytes that are copied."""
+        self._copies -= count
+        if self._copies < 0:
+            raise self._exceeded("its extensions stand in each other too often")
+
+    def open(self, count: int) -> None:
+        """Take bytes that are held while a part is read; give them back as a negative number."""
+        self._opened -= count
+        if self._opened < 0:
+            raise self._exceeded("the value is large and deeply nested")
+
+    def write_out(self, count: int) -> None:
+        """Take bytes that whoever walks through the value meets again."""
+        self.of_written_out += count
+        if self.of_written_out > self._expanded:
+            raise self._exceeded("its parts are repeated too often")
+
+    def take_pattern(self, pattern: Any, flags: Any = 0) -> None:
+        """Take what compiling a pattern takes."""
+        self._pattern_units -= pattern_units(pattern, flags)
+        if self._pattern_units < 0:
+            raise self._exceeded("too many regular expressions")
+
+    def may_look(self) -> bool:
+        """Whether one more name may be looked for that is likely to lead nowhere."""
+        return self._refusals > 0
+
+    def note_refusal(self) -> None:
+        """Note that a name led nowhere."""
+        self._refusals -= 1
+
+    def take_hashes(self, items: list[Any]) -> None:
+        """Take what it takes to tell items from each other that share a hash.
+
+        Args:
+            items: Of a set, or the keys of a dictionary.
+
+        Raises:
+            PayloadError: There are too many of them.
+            TypeError: One has no hash.
+        """
+        count = len(items)
+        if count <= _FREE_ITEMS or _SECRET.issuperset(map(type, items)):
+            return
+        found = Counter(map(hash, items))
+        if len(found) == count:
+            return
+        pairs = sum(each * (each - 1) for each in found.values()) // 2
+        self._pairs -= pairs
+        self._compared -= pairs * ((self.size_of_items or self._size) // count)
+        if self._pairs < 0 or self._compared < 0:
+            raise PayloadError("too many items of sets or keys share a hash", tag=self.tag)
+
+    def _exceeded(self, why: str) -> SizeLimitError:
+        return SizeLimitError(why, limit_bytes=MAX_EXPANDED, tag=self.tag)
 
 
 def check_hashes(items: list[Any]) -> None:
@@ -273,10 +377,10 @@ def check_hashes(items: list[Any]) -> None:
         raise PayloadError("too many items of a set or dict share a hash")
 
 
-_LARGE_MAP: Final = re.compile(rb"\xde[\x03-\xff]")
+_LARGE_MAP: Final = re.compile(rb"\xde(?:\0[\x80-\xff]|[\1-\xff])")
 
 
-def check_keys(content: bytes) -> None:
+def check_keys(content: bytes, budget: Budget | None = None) -> None:
     """Check the keys of dictionaries that ormsgpack hashes while it reads.
 
     Only keys that are tuples can be made to share a hash: few of the others fit into 64 bits.
@@ -284,15 +388,15 @@ def check_keys(content: bytes) -> None:
     Raises:
         PayloadError: Too many do.
     """
-    if _count(content, _LISTS) <= _FEW:
+    if _count(content, _LISTS) <= _FREE_ITEMS:
         return
     if b"\xdf" not in content and not _LARGE_MAP.search(content):
         return
     for starts in _array_keys(content):
-        if len(starts) > _FEW:
+        if len(starts) > _FREE_ITEMS:
             rest = memoryview(content)
             keys = [unpackb(rest[at:], option=OPT_NON_STR_KEYS) for at in starts]
-            check_hashes([*map(as_key, keys)])
+            (budget or Budget(len(content), "")).take_hashes([*map(as_key, keys)])
 
 
 def _array_keys(content: bytes) -> Iterator[list[int]]:
@@ -317,12 +421,16 @@ def as_key(value: Any) -> Any:
 
 
 MAX_PATTERN_UNITS: Final = 1 << 23
-"""What compiling the patterns of one value may take: about a second. One may have half a million
-characters."""
+"""What compiling the patterns of one value may take: about a second. One may have half a
+million characters, or 100,000 branches."""
 _OF_A_CHARACTER: Final = 16
+_OF_A_BRANCH: Final = 48
 _OF_A_SET: Final = 8192
 _OF_A_RANGE: Final = 1 << 16
 _MAX_BYTE: Final = 255
+_IGNORES_CASE: Final = int(re.IGNORECASE)
+_PRINTS: Final = int(re.DEBUG)
+"""As numbers: Python keeps each combination of flags for ever."""
 
 
 def pattern_units(pattern: Any, flags: int = 0) -> int:
@@ -339,19 +447,19 @@ def pattern_units(pattern: Any, flags: int = 0) -> int:
     Raises:
         re.error: It is no pattern.
     """
-    units = _OF_A_CHARACTER * len(pattern)
     is_text = type(pattern) is str
+    units = _OF_A_CHARACTER * len(pattern) + _OF_A_BRANCH * pattern.count("|" if is_text else b"|")
     sets, ranges = pattern.count("[" if is_text else b"["), pattern.count("-" if is_text else b"-")
     most = units + sets * (_OF_A_SET + ranges * _OF_A_RANGE) if sets else units
     if units > MAX_PATTERN_UNITS or most <= _OF_A_RANGE:
         return most
-    ignores_case = bool(flags & re.IGNORECASE) or ("(?" if is_text else b"(?") in pattern
+    ignores_case = bool(int(flags) & _IGNORES_CASE) or ("(?" if is_text else b"(?") in pattern
     return units + sum(_units_of_set(items, ignores_case) for items in _sets_in(pattern, flags))
 
 
 def _sets_in(pattern: Any, flags: int) -> Iterator[list[Any]]:
     """Yield the sets of characters in a pattern."""
-    pending: list[Any] = [_parser.parse(pattern, flags & ~re.DEBUG)]
+    pending: list[Any] = [_parser.parse(pattern, int(flags) & ~_PRINTS)]
     while pending:
         part = pending.pop()
         if isinstance(part, tuple) and len(part) == 2 and part[0] is _constants.IN:
@@ -384,7 +492,7 @@ def checked_pattern(pattern: Any, flags: Any = 0) -> re.Pattern[Any]:
     """
     try:
         if pattern_units(pattern, flags) <= MAX_PATTERN_UNITS:
-            return re.compile(pattern, flags & ~re.DEBUG)
+            return re.compile(pattern, int(flags) & ~_PRINTS)
     except re.error as error:
         raise ValueError("no regular expression") from error
     raise ValueError("a regular expression that takes too long to compile")

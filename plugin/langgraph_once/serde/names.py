@@ -25,7 +25,8 @@ __all__ = ["MAX_NAME_CHARS", "class_names", "classes_in", "found", "is_alias", "
 
 MAX_NAME_CHARS: Final = 500
 """Of longer names, nothing is looked up."""
-_MAX_PARAMETERS: Final = 64
+_MAX_PARTS: Final = 256
+"""Of a type with parameters. Of a union of many, each is compared with each."""
 
 _FORMS: Final[dict[str, Any]] = {
     "typing:Any": typing.Any,
@@ -117,9 +118,25 @@ def found(name: Any, find_class: Callable[[str], Any]) -> Any:
     Raises:
         UnavailableError: Nothing can have such a name.
     """
+    if type(name) is list and not _is_short(name):
+        raise UnavailableError("a type of too many parameters")
+    return _found(name, find_class)
+
+
+def _is_short(name: list[Any]) -> bool:
+    todo, count = [name], 0
+    for each in todo:
+        count += len(each)
+        if count > _MAX_PARTS:
+            return False
+        todo += [part for part in each if type(part) is list]
+    return True
+
+
+def _found(name: Any, find_class: Callable[[str], Any]) -> Any:
     if type(name) is str:
         return _FORMS[name] if name in _FORMS else find_class(name)
-    if type(name) is not list or not 1 < len(name) <= _MAX_PARAMETERS:
+    if type(name) is not list or len(name) < 2:  # what it is of, and one more
         raise UnavailableError("no name where one belongs")
     try:
         return _made(name, find_class)
@@ -133,12 +150,12 @@ def _made(name: list[Any], find_class: Callable[[str], Any]) -> Any:
         raise UnavailableError("parameters of what has some")
     if of == _LITERAL:
         return typing.Literal[tuple(_of_literal(each, find_class) for each in rest[1:])]
-    args = tuple(found(each, find_class) for each in rest)
+    args = tuple(_found(each, find_class) for each in rest)
     if of == _UNION:
         return functools.reduce(operator.or_, args)
     if of == _OLD_UNION:
         return typing.Union[args]  # noqa: UP007  # another object than that of `|`
-    origin = None if of in _FORMS else found(of, find_class)
+    origin = None if of in _FORMS else _found(of, find_class)
     if not isinstance(origin, type):
         raise UnavailableError("parameters of what is no class")
     if BaseModel in origin.__mro__:  # not by a method that the class may have overridden

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+_MAX_LEVELS: Final = 16
+"""How deep the parameters of a type are shown."""
+
+
 class Source(NamedTuple):
     """What a stand-in is written back as."""
 
@@ -168,8 +172,11 @@ def bare(value: Any) -> Any:
     return type(value).__mro__[2](value)
 
 
-def shown_name(name: Any) -> str:
+def shown_name(name: Any, levels: int = _MAX_LEVELS) -> str:
     """Return the name of a class, which has parameters if it is a list."""
-    if type(name) is not list:
+    if type(name) is not list or not name:
         return str(name)
-    return f"{shown_name(name[0])}[{', '.join(map(shown_name, name[1:]))}]"
+    if not levels:
+        return "..."
+    of, *parameters = (shown_name(each, levels - 1) for each in name)
+    return f"{of}[{', '.join(parameters)}]"

@@ -16,7 +16,7 @@ from ormsgpack import unpackb
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, head_parts
 from langgraph_once.serde.graph import read_graph
-from langgraph_once.serde.limits import MAX_PATTERN_UNITS, check_levels, copies_of, pattern_units
+from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
 from langgraph_once.serde.plans.base import parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
@@ -31,6 +31,7 @@ __all__ = ["Reader"]
 
 _OBJECT: Final = int(Code.OBJECT)
 _PATTERN: Final = BY_TYPE[re.Pattern].number
+_LARGE: Final = 1 << 20
 _FEW_LEVELS: Final = 3
 """So many extensions in each other may hold 1,022 native levels each; see `check_levels`."""
 _OF_A_CHECKPOINT: Final = "channel_values"
@@ -63,7 +64,6 @@ class Reader:
     error: BaseException | None = None
     _level = 0
     _threads = 0
-    _pattern_units = 0
     _new_types = 0
 
     def __init__(self, plans: Plans, size: int, *, tag: str, keeps: bool) -> None:
@@ -78,7 +78,7 @@ class Reader:
         self.plans = plans
         self.tag = tag
         self._keeps = keeps
-        self._left = copies_of(size)
+        self.budget = Budget(size, tag)
         self._shared: list[Any] = []
         self._seen: dict[bytes, Maker] = {}
 
@@ -103,6 +103,8 @@ class Reader:
         try:
             if code == _OBJECT:
                 head, data = self.nested(content)
+                if type(head) is not bytes:
+                    raise ValueError("no head where one belongs")
                 return self.made(head, data)
             return _READERS[code](self, content)
         except BaseException as error:
@@ -111,7 +113,10 @@ class Reader:
 
     def nested(self, content: bytes) -> Any:
         """Return the value of what an extension holds. It is a copy, so it counts again."""
-        self.take(len(content))
+        size = len(content)
+        self.budget.take_copies(size)
+        if size > _LARGE:
+            self.budget.open(size)
         self._level += 1
         if self._level > _FEW_LEVELS:
             check_levels(content)
@@ -119,17 +124,9 @@ class Reader:
             raise PayloadError("extensions stand in each other too deep", tag=self.tag)
         value = unpackb(content, ext_hook=self.hook)
         self._level -= 1
+        if size > _LARGE:
+            self.budget.open(-size)
         return value
-
-    def take(self, units: int) -> None:
-        """Take so many bytes of what all copies may be together.
-
-        Raises:
-            SizeLimitError: It is more.
-        """
-        self._left -= units
-        if self._left < 0:
-            raise SizeLimitError("its parts are repeated too often, or nested", tag=self.tag)
 
     def made(self, head: bytes, data: Any) -> Any:
         """Return the object of a head and data, or what stands for it."""
@@ -161,9 +158,12 @@ class Reader:
             self._new_types += 1
             if self._new_types > _MAX_NEW_TYPES:
                 raise SizeLimitError("too many parametrised classes", tag=self.tag)
+        if not self.budget.may_look():
+            return partial(_refused, UnavailableError("too many names of the row lead nowhere"))
         try:
-            return self.plans.maker(head)
+            return self.plans.maker(head, self.budget)
         except (UnavailableError, TypeNotAllowedError) as error:
+            self.budget.note_refusal()
             return partial(_refused, error)
 
     def _maker(self, head: bytes) -> Maker:
@@ -207,27 +207,31 @@ class Reader:
 
     def _hashed(self, content: bytes, kind: str) -> Any:
         """Return a set or dictionary; a stand-in where one of its items cannot be hashed."""
-        return self.made(_HASHED[kind], self._array(content))
+        items = self._array(content)
+        if self.graph is not None:
+            self.graph.take_hashes()
+        self.budget.size_of_items = len(content)
+        made = self.made(_HASHED[kind], items)
+        self.budget.size_of_items = 0
+        return made
 
     def _value(self, content: bytes) -> Any:
         data = self.nested(content[1:])
         if content[0] == _PATTERN:
-            self._pattern_units += pattern_units(*data)
-            if self._pattern_units > MAX_PATTERN_UNITS:
-                raise SizeLimitError("too many regular expressions", tag=self.tag)
+            self.budget.take_pattern(*parts(data, object, int))  # a network never ends
         return BY_NUMBER[content[0]](data)
 
     def _begun(self, content: bytes) -> Any:
         number = len(self._shared)
         self._shared.append(_OPEN)
-        before = self._left
+        before = self.budget.of_written_out
         value = self.nested(content)
-        self._shared[number] = value, before - self._left
+        self._shared[number] = value, len(content) + self.budget.of_written_out - before
         return value
 
     def _again(self, content: bytes) -> Any:
-        value, units = self._shared[int.from_bytes(content, "big")]
-        self.take(units)  # whoever walks through the value meets it again
+        value, size = self._shared[int.from_bytes(content, "big")]
+        self.budget.write_out(size)
         return value
 
     def _node(self, content: bytes) -> Any:

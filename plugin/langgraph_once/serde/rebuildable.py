@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, Self, get_args
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError, TypeNotAllowedError
+from langgraph_once.serde.limits import Budget
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import check_class
@@ -163,7 +164,7 @@ def _found(plans: Plans, mention: Mention) -> str:
         ValueError: There is nothing to load.
     """
     if mention.head:
-        plans.maker(mention.head)
+        plans.maker(mention.head, Budget(0, "once2"))
         return ""
     module, _, path = mention.name.partition(":")
     check_class(plans, int(mention.form), module, path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
@@ -10,12 +11,11 @@ from ormsgpack import Ext
 
 from langgraph_once.errors import ConfigError, EncodeError
 from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts, object_of
-from langgraph_once.serde.limits import check_hashes
 from langgraph_once.serde.names import classes_in, found, is_alias, name_of
 from langgraph_once.serde.opaque import STAND_INS, bare, source_of
 from langgraph_once.serde.plans import arrays, arrow, builtin, exceptions, frames, models, records
 from langgraph_once.serde.plans.adapted import AdapterForm, adapted, imported_from
-from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, version_of
+from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, version_of
 from langgraph_once.serde.plans.makers import Makers
 from langgraph_once.serde.plans.values import BY_TYPE
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
@@ -24,6 +24,7 @@ from langgraph_once.serde.trust.lookup import declared
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
+    from langgraph_once.serde.limits import Budget
     from langgraph_once.serde.trust.policy import Trust
 
 __all__ = ["Plans"]
@@ -32,6 +33,9 @@ _MAX_KNOWN: Final = 4096
 """Bounds the memory of a process that meets ever new classes."""
 _MAX_PARAMETRISED: Final = 128
 """Of types with parameters, which exist only as long as somebody holds them."""
+_LONG_HEAD: Final = 2048
+"""Longer heads are worked out for each row, since they would fill the memory."""
+_OF_HASHED: Final = "hashed"
 
 FORMS: Final[tuple[Form, ...]] = (
     *builtin.FORMS[:1],
@@ -98,7 +102,7 @@ class Plans(dict[type, Plan]):
             return Plan(_value_writer(value.number, value.take))
         if issubclass(cls, type) or is_alias(cls):
             return Plan(_named)
-        form = next((form for form in FORMS if form.matches(cls)), None)
+        form = _form_of(cls)
         if form is None:
             return Plan(_refused)
         return self._of_form(form, cls)
@@ -121,15 +125,26 @@ class Plans(dict[type, Plan]):
         extra = form.extra(obj)  # noqa: S610  # it is no Django's
         return head_bytes(form.name, name, version_of(cls), *extra), form.take(obj)
 
-    def maker(self, head: bytes) -> Maker:
+    def maker(self, head: bytes, budget: Budget) -> Maker:
         """Work out what makes objects of the data behind a head. `makers` has those that are known.
+
+        Args:
+            head: The head.
+            budget: Of the row that is read.
 
         Raises:
             UnavailableError: The class is gone, or is another one today.
             TypeNotAllowedError: It may not be loaded.
         """
         parts = head_parts(head)
+        if parts.form == _OF_HASHED:
+            return functools.partial(_HASHED[parts.name], budget)
+        form = self._forms.get(parts.form)
+        if isinstance(form, StockForm):
+            return form.making(parts.extra, budget)
         make = self._maker(parts)
+        if len(head) > _LONG_HEAD:
+            return make
         self._parametrised += type(parts.name) is list
         if self._parametrised > _MAX_PARAMETRISED:
             self.makers.clear()
@@ -141,14 +156,12 @@ class Plans(dict[type, Plan]):
         if head.form == "named":
             target = found(head.name, self.trust.find_named)
             return lambda _: target
-        if head.form == "hashed":
-            return _HASHED[head.name]
         form = self._forms.get(head.form)
         if form is None:
             raise UnavailableError(
                 f"this version knows no form {head.form!r:.80}; was it an adapter?"
             )
-        if isinstance(form, (AdapterForm, StockForm)):
+        if isinstance(form, AdapterForm):
             return form.maker(object, head.extra)
         cls = self._loaded(form, head.name)
         if head.version > version_of(cls):
@@ -165,6 +178,8 @@ class Plans(dict[type, Plan]):
         cls = found(name, self.trust.find)
         if not isinstance(cls, type) or not form.matches(cls):
             raise UnavailableError("it is another kind of class today")
+        if form.calls and (cls in BY_TYPE or _form_of(cls) is not form):
+            raise UnavailableError("its objects are made without a call")  # one may take any range
         for part in classes_in(cls):
             self.trust.check(part, calls=form.calls and part is cls)
         return cls
@@ -215,6 +230,10 @@ class Plans(dict[type, Plan]):
         return form, self._loaded(form, name), extra
 
 
+def _form_of(cls: type) -> Form | None:
+    return next((form for form in FORMS if form.matches(cls)), None)
+
+
 def _upgrade(name: str, at: str) -> Callable[[Any, int], Any]:
     key = f"SerdeConfig.upgrades[{name!r}]"
     function = imported_from(at, key)
@@ -238,10 +257,10 @@ def _upgraded(upgrade: Callable[[Any, int], Any], data: Any, version: int) -> An
     return changed
 
 
-def _items(kind: Any) -> Maker:
-    def make(items: Any) -> Any:
+def _items(kind: Any) -> Callable[[Budget, Any], Any]:
+    def make(budget: Budget, items: Any) -> Any:
         try:
-            check_hashes(items)
+            budget.take_hashes(check(items, list))  # a range has 2**62
             made = kind(items)
         except TypeError as error:
             raise UnavailableError("one of its items cannot be hashed here") from error
@@ -252,10 +271,10 @@ def _items(kind: Any) -> Maker:
     return make
 
 
-def _pairs(items: Any) -> dict[Any, Any]:
-    keys = items[::2]
+def _pairs(budget: Budget, items: Any) -> dict[Any, Any]:
+    keys = check(items, list)[::2]
     try:
-        check_hashes(keys)
+        budget.take_hashes(keys)
         made = dict(zip(keys, items[1::2], strict=True))
     except TypeError as error:
         raise UnavailableError("one of its keys cannot be hashed here") from error
@@ -264,7 +283,7 @@ def _pairs(items: Any) -> dict[Any, Any]:
     return made
 
 
-_HASHED: Final[dict[str, Maker]] = {
+_HASHED: Final[dict[str, Callable[[Budget, Any], Any]]] = {
     "set": _items(set),
     "frozenset": _items(frozenset),
     "dict": _pairs,

@@ -14,7 +14,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, Flag
 from ipaddress import (
@@ -43,9 +43,8 @@ from pydantic.v1 import SecretStr as OldSecretStr
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.limits import (
-    MAX_EXPANDED,
-    MAX_PATTERN_UNITS,
     NETWORKS,
+    Budget,
     as_key,
     check_hashes,
     check_keys,
@@ -53,16 +52,16 @@ from langgraph_once.serde.limits import (
     checked_pattern,
     flag_of,
     hold,
-    pattern_units,
     release,
 )
 from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.serde.opaque import stand_in
 from langgraph_once.serde.plans.arrays import make_array
-from langgraph_once.serde.plans.base import Form, Maker, check
+from langgraph_once.serde.plans.base import Form, Maker, check, parts
+from langgraph_once.serde.plans.values import known_zone
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.trust.lookup import declared
+from langgraph_once.serde.trust.lookup import declared, is_data
 from langgraph_once.serde.trust.off_loop import off_loop
 from langgraph_once.serde.trust.policy import Standing
 
@@ -82,6 +81,8 @@ __all__ = [
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
 """The codes of LangGraph's extensions."""
 
+_LARGE_BYTES: Final = 4096
+"""What is smaller is copied for nothing."""
 _FEW_LEVELS: Final = 3
 _MAX_LEVELS: Final = 2000
 """How deep lists and dictionaries may stand in each other, in extensions that stand in each other:
@@ -115,13 +116,12 @@ class _Reader:
     error: BaseException | None = None
     _level = 0
     _levels = 0
-    _open_bytes = 0
-    _pattern_units = 0
     _option = 0
 
-    def __init__(self, plans: Plans, tag: str, *, keeps: bool) -> None:
+    def __init__(self, plans: Plans, budget: Budget, *, keeps: bool) -> None:
         self.plans = plans
-        self.tag = tag
+        self.tag = budget.tag
+        self._budget = budget
         self.keeps = keeps
         self._networks: list[Any] = []
         self._own: dict[tuple[int, str, str], Maker] = {}
@@ -167,7 +167,8 @@ class _Reader:
                 parts = unpackb(content, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
             self._level -= 1
             self._levels -= levels
-            self._open_bytes -= len(content)
+            if len(content) > _LARGE_BYTES:
+                self._budget.open(-len(content))
             if code == PYDANTIC_2 and (message := rebuild_message(parts)) is not None:
                 return message
             try:
@@ -200,13 +201,11 @@ class _Reader:
     def _enter(self, content: bytes) -> int:
         """Take what reading a content costs; return how many levels to give back."""
         self._level += 1
-        self._open_bytes += len(content)
-        if self._open_bytes > MAX_EXPANDED:
-            raise SizeLimitError(
-                "the value is large and deeply nested", limit_bytes=MAX_EXPANDED, tag=self.tag
-            )
+        if len(content) > _LARGE_BYTES:
+            self._budget.open(len(content))
+            self._budget.write_out(len(content))
         if self._option:
-            check_keys(content)
+            check_keys(content, self._budget)
         if self._level <= _FEW_LEVELS:
             return 0
         levels = check_levels(content, _MAX_LEVELS - self._levels)
@@ -237,12 +236,12 @@ class _Reader:
         """Return what makes objects of such an extension."""
         if key in self._refusals:
             raise self._refusals[key]
-        if len(self._refusals) >= _MAX_REFUSALS:
+        if not self._budget.may_look():
             raise UnavailableError("too many classes of the row cannot be loaded")
         known = self.plans.stock_makers.current(key)
         if known is not None:
-            self._own[key] = known
-            return known
+            self._own[key] = self._counting(key, known)
+            return self._own[key]
         code, module, name = key
         make: Maker
         try:
@@ -258,9 +257,22 @@ class _Reader:
                     self.plans.stock_makers.note(key, make, place)
         except Exception as error:
             self._refusals[key] = error.with_traceback(None)
+            self._budget.note_refusal()
             raise
-        self._own[key] = make
-        return make
+        self._own[key] = self._counting(key, make)
+        return self._own[key]
+
+    def _counting(self, key: tuple[int, str, str], make: Maker) -> Maker:
+        """Return a maker that takes from the budget first what it takes to hash the items."""
+        if key[1:] not in _HASHED:
+            return make
+
+        def counted(argument: Any) -> Any:
+            if type(argument) is list:
+                self._budget.take_hashes([*map(as_key, argument)])
+            return make(argument)
+
+        return counted
 
     def _class(self, module: str, name: str) -> Any:
         """Return the class that an extension names."""
@@ -269,15 +281,13 @@ class _Reader:
         if not isinstance(cls, type):
             raise UnavailableError("a call of what is no class")
         is_written = _is_written(cls)
-        trust.check(cls, calls=not is_written)
+        trust.check(cls, calls=not (is_written and is_data(cls)))
         if not is_written and trust.standing(cls) is not Standing.LISTED:
             raise UnavailableError("a call that LangGraph never writes")
         return cls
 
     def _pattern(self, argument: Any) -> Any:
-        self._pattern_units += pattern_units(*argument)
-        if self._pattern_units > MAX_PATTERN_UNITS:
-            raise SizeLimitError("the value has too many regular expressions", tag=self.tag)
+        self._budget.take_pattern(*check(argument, list))
         return checked_pattern(*argument)
 
     def instead(self, code: int, parts: Any, content: bytes, error: Exception) -> Any:
@@ -326,7 +336,7 @@ def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
             return unpackb(data)
         except ValueError:
             pass  # there are objects in it
-    return _Reader(plans, tag, keeps=keeps).read(data)
+    return _Reader(plans, Budget(len(data), tag), keeps=keeps).read(data)
 
 
 def check_class(plans: Plans, code: int, module: str, name: str) -> None:
@@ -336,7 +346,7 @@ def check_class(plans: Plans, code: int, module: str, name: str) -> None:
         SerdeError: It may not be loaded.
         ValueError: There is nothing to load.
     """
-    _Reader(plans, "msgpack", keeps=False).maker((code, module, name))
+    _Reader(plans, Budget(0, "msgpack"), keeps=False).maker((code, module, name))
 
 
 # What makes objects ---------------------------------------------------------------------
@@ -352,7 +362,10 @@ def _set_of(kind: Any) -> Callable[..., Any]:
 
 
 def _zone(key: Any) -> ZoneInfo:
-    return off_loop(ZoneInfo, key)  # it may read a file
+    found = off_loop(known_zone, key)  # it may read a file
+    if found is None:
+        raise UnavailableError("a time zone that this machine does not know")
+    return found
 
 
 _SHORT: Final[dict[tuple[str, str], Any]] = {
@@ -377,12 +390,25 @@ _SHORT: Final[dict[tuple[str, str], Any]] = {
 }
 """What LangGraph writes besides classes of data, and patterns; it is listed in each case."""
 _PATTERN: Final = ("re", "compile")
-_MAX_REFUSALS: Final = 500
-"""Of one row: to look for a module that is not there takes half a millisecond."""
+_HASHED: Final = (("builtins", "set"), ("builtins", "frozenset"))
 
 _DUMPS: Final = ("model_dump", "dict", "_asdict", "get_secret_value", "__dataclass_fields__")
 _VALUES: Final = (
-    *(date, time, timedelta, tzinfo, Decimal, UUID, PurePath, set, frozenset, deque, Enum, Item),
+    *(
+        date,
+        time,
+        timedelta,
+        timezone,
+        ZoneInfo,
+        Decimal,
+        UUID,
+        PurePath,
+        set,
+        frozenset,
+        deque,
+        Enum,
+        Item,
+    ),
     *(IPv4Address, IPv6Address, IPv4Network, IPv6Network, SecretStr, SecretBytes),
 )
 
@@ -418,13 +444,24 @@ def _maker(code: int, cls: Any) -> Maker:
 _WIDE: Final = re.compile(r"\d{5}")
 
 
+def _is_wide(argument: Any) -> bool:
+    """Whether a text among the arguments of a template may say how wide it is to become."""
+    todo = [argument]
+    for each in todo:
+        if type(each) is str and _WIDE.search(each):
+            return True
+        if type(each) in (list, dict):  # templates that are made already were looked at
+            todo += each if type(each) is list else [*each, *each.values()]
+    return False
+
+
 def _model_maker(cls: Any, unchecked: str) -> Maker:
     is_root = issubclass(cls, RootModel)
 
     def make(argument: Any) -> Any:
         if is_root and type(argument) is not dict:
             return cls(argument)
-        if argument.get("validate_template") and _WIDE.search(str(argument)):
+        if argument.get("validate_template") and _is_wide(argument):
             raise UnavailableError("a template that may become very long when it is tried out")
         try:
             return cls(**argument)
@@ -477,14 +514,15 @@ class StockForm(Form):
     def matches(self, cls: type) -> bool:  # noqa: ARG002  # as all forms
         return False
 
-    def maker(self, cls: type, extra: list[Any]) -> Maker:  # noqa: ARG002  # as all forms
-        (code,) = extra
+    def making(self, extra: list[Any], budget: Budget) -> Maker:
+        """Return what makes objects of a row of ours, which takes from the budget of the row."""
+        (code,) = parts(extra, int)
 
         def make(data: Any) -> Any:
-            reader = _Reader(self._plans, "once2", keeps=True)
-            parts = reader.read(check(data, bytes))
+            reader = _Reader(self._plans, budget, keeps=True)
+            content = reader.read(check(data, bytes))
             try:
-                return reader.made(code, parts)
+                return reader.made(code, content)
             except (SizeLimitError, RecursionError):
                 raise
             except Exception as error:
@@ -493,9 +531,10 @@ class StockForm(Form):
         return make
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
-        parts = _Reader(self._plans, "once2", keeps=True).read(check(data, bytes))
-        is_call = extra[0] < ARRAY and type(parts) is list and len(parts) > 2
-        return parts[2] if is_call else None
+        (code,), budget = parts(extra, int), Budget(len(check(data, bytes)), "once2")
+        content = _Reader(self._plans, budget, keeps=True).read(data)
+        is_call = code < ARRAY and type(content) is list and len(content) > 2
+        return content[2] if is_call else None
 
 
 def stock_form(obj: Any) -> tuple[int, bytes] | None:
@@ -533,7 +572,7 @@ def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
     Raises:
         SerdeError: As `read_stock`.
     """
-    reader = _Reader(plans, tag, keeps=keeps)
+    reader = _Reader(plans, Budget(len(data), tag), keeps=keeps)
     reader._level = 1  # noqa: SLF001  # of this file
     try:
         return json.loads(data, object_hook=lambda value: _revived(value, reader))
@@ -546,7 +585,7 @@ def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
 def _revived(value: dict[str, Any], reader: _Reader) -> Any:
     if value.get("lc") == 1:
         kwargs = value.get("kwargs")
-        if type(kwargs) is dict and kwargs.get("validate_template") and _WIDE.search(str(kwargs)):
+        if type(kwargs) is dict and kwargs.get("validate_template") and _is_wide(kwargs):
             raise PayloadError("a template that may become very long", tag=reader.tag)
         return LC_REVIVER(value)  # classes of langchain-core only
     names = value.get("id")

@@ -38,6 +38,7 @@ _ITEMS: Final = "OT"
 _LONG_DOUBLES: Final = "gG"
 _BYTES_OF_80_BITS: Final = 10
 _MAX_DIMENSIONS: Final = 64
+_MAX_LENGTH: Final = 1 << 63
 _MAX_DTYPE_DEPTH: Final = 16
 _MAX_GAPS: Final = 100
 """So many times larger than its fields a structure may be."""
@@ -80,7 +81,9 @@ def make_array(data: Any) -> Any:
         UnavailableError: This platform has no such dtype.
     """
     described, shape, order, content = parts(data, object, list, str, object)
-    if len(shape) > _MAX_DIMENSIONS or not all(type(n) is int and n >= 0 for n in shape):
+    if len(shape) > _MAX_DIMENSIONS or not all(
+        type(n) is int and 0 <= n < _MAX_LENGTH for n in shape
+    ):
         raise ValueError("not the shape of an array")
     if order not in ("C", "F"):
         raise ValueError("not an order of an array")

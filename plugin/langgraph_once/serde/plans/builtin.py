@@ -24,7 +24,7 @@ from zoneinfo import ZoneInfo
 from ormsgpack import Ext
 
 from langgraph_once.serde.format import Code, head_bytes, object_of
-from langgraph_once.serde.limits import flag_of
+from langgraph_once.serde.limits import check_small, flag_of
 from langgraph_once.serde.plans.attributes import fill, is_subclass, take
 from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
 from langgraph_once.serde.plans.records import has_hook
@@ -98,6 +98,7 @@ class EnumForm(Form):
 
 def _member(cls: Any, value: Any) -> Any:
     """Return the member with a value, as LangGraph asks for it."""
+    check_small(value)
     try:
         if type(value) is int and issubclass(cls, Flag):
             return flag_of(cls, value)

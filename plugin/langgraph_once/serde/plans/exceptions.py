@@ -137,7 +137,7 @@ class _RaisedForm(Form):
     def shown(self, data: Any, extra: list[Any]) -> Any:
         (name,) = parts(extra, str)
         args = check(self.args_of(data), list)
-        return f"{name}({', '.join(map(repr, args))})"
+        return f"{name}({', '.join(map(repr, args)) if _is_short(args) else '...'})"
 
     def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
         make = self.maker(cls, extra)
@@ -198,6 +198,24 @@ class GroupForm(_RaisedForm):
 
     def args_of(self, data: Any) -> list[Any]:
         return parts(data, str, list, list, dict, list)[2]  # type: ignore[no-any-return]  # as above
+
+
+def _is_short(args: list[Any]) -> bool:
+    """Whether the arguments are soon shown, with their shared parts written out."""
+    todo, left = [*args], _MAX_TEXT_CHARS
+    for each in todo:
+        kind = type(each)
+        if kind in (list, tuple, set, frozenset):
+            todo += each
+        elif kind is dict:
+            todo += [*each, *each.values()]
+        elif kind in (str, bytes):
+            left -= len(each)
+        elif hasattr(kind, "__dictoffset__") and kind.__dictoffset__:
+            todo += object.__getattribute__(each, "__dict__").values()
+        if len(todo) > left:
+            return False
+    return True
 
 
 def _check_whole(cls: type) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.serde.limits import check_hashes
+from langgraph_once.serde.limits import check_hashes, check_small
 from langgraph_once.serde.plans.arrays import make_array, part, take_array
 from langgraph_once.serde.plans.arrow import check_stream, written_stream
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
@@ -309,6 +309,7 @@ def _take_multi(obj: Any) -> list[Any]:
 
 def _make_multi(cls: Any, data: list[Any]) -> Any:
     _, levels, codes, names = parts(data, object, list, list, list)
+    check_small(names)
     return cls(
         [_labels(each) for each in levels], [_line(each, "i") for each in codes], names=names
     )
@@ -416,8 +417,15 @@ class PandasForm(Form):
         return _KINDS[type(obj).__name__].take(obj)
 
     def maker(self, cls: type, extra: list[Any]) -> Maker:
-        make = _KINDS[cls.__name__].make
-        return lambda data: check(make(cls, check(data, list)), cls)
+        make_parts = _KINDS[cls.__name__].make
+
+        def make(data: Any) -> Any:
+            for each in check(data, list):  # a name is hashed
+                if type(each) is tuple:
+                    check_small(each)
+            return check(make_parts(cls, data), cls)
+
+        return make
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
         return data[0] if type(data) is list and data else None

@@ -23,9 +23,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from types import EllipsisType, MappingProxyType, NotImplementedType
 from typing import Any, Final, NamedTuple
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import SecretBytes, SecretStr
 
@@ -34,11 +35,11 @@ from langgraph_once.serde.opaque import STAND_INS
 from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.refused import UnwritableError
 
-__all__ = ["BY_NUMBER", "BY_TYPE", "Value"]
+__all__ = ["BY_NUMBER", "BY_TYPE", "Value", "known_zone"]
 
 _MAX_ADDRESS_CHARS: Final = 200
-_MAX_REDUCED_BITS: Final = 1 << 16
-"""Finding a common divisor of larger numbers takes quadratic time: those are taken as stored."""
+_MAX_BITS: Final = 1 << 16
+"""Dividing larger numbers takes quadratic time: fractions of them are taken as they are stored."""
 
 
 class Value(NamedTuple):
@@ -98,7 +99,7 @@ def _says_more(zone: tzinfo | None, fold: int) -> bool:
 
 
 def _zone(zone: Any, offset: Any) -> tzinfo | None:
-    found = _known_zone(zone) if type(zone) is str else zone
+    found = known_zone(zone) if type(zone) is str else zone
     if zone is None or issubclass(type(found), tzinfo):
         return found
     if found is not None and type(found) not in STAND_INS:
@@ -148,17 +149,36 @@ def _take_zone(value: ZoneInfo) -> str:
 
 def _make_zone(data: Any) -> Any:
     """Return the zone; its key where this machine does not know it, as LangGraph does."""
-    found = _known_zone(check(data, str))
+    found = known_zone(check(data, str))
     return data if found is None else found
 
 
-def _known_zone(key: str) -> ZoneInfo | None:
+_MAX_UNKNOWN: Final = 256
+_unknown: Final[set[str]] = set()
+"""Keys that were not found: to look for one takes a tenth of a millisecond."""
+
+
+def known_zone(key: Any) -> ZoneInfo | None:
+    """Return the zone of a key; None where this machine does not know it.
+
+    Raises:
+        ValueError: It is no key.
+    """
     if not _is_key(key):
         raise ValueError("not the key of a time zone")
+    if key in _unknown or (len(_unknown) >= _MAX_UNKNOWN and key not in _all_zones()):
+        return None
     try:
         return ZoneInfo(key)
     except (KeyError, OSError):
+        if len(_unknown) < _MAX_UNKNOWN:
+            _unknown.add(key)
         return None
+
+
+@cache
+def _all_zones() -> frozenset[str]:
+    return frozenset(available_timezones())
 
 
 def _take_date(value: date) -> list[int]:
@@ -192,8 +212,8 @@ def _make_fraction(data: Any) -> Fraction:
     above, below = parts(data, int, int)
     if below <= 0:
         raise ValueError("a denominator must be positive")
-    small = min(above.bit_length(), below.bit_length()) <= _MAX_REDUCED_BITS
-    if small and math.gcd(above, below) != 1:
+    is_small = max(above.bit_length(), below.bit_length()) <= _MAX_BITS
+    if is_small and math.gcd(above, below) != 1:
         raise ValueError("a fraction that is not in lowest terms")
     made = object.__new__(Fraction)
     _NUMERATOR.__set__(made, above)
@@ -202,7 +222,16 @@ def _make_fraction(data: Any) -> Fraction:
 
 
 def _take_range(value: range) -> list[int]:
-    return [int(value.start), int(value.stop), int(value.step)]
+    data = [int(value.start), int(value.stop), int(value.step)]
+    if max(map(int.bit_length, data)) > _MAX_BITS:
+        raise UnwritableError("a range of numbers that are too large")
+    return data
+
+
+def _make_range(data: Any) -> range:
+    if max(map(int.bit_length, parts(data, int, int, int))) > _MAX_BITS:
+        raise ValueError("a range of numbers that are too large")
+    return range(*data)
 
 
 def _take_array(value: array[Any]) -> list[Any]:
@@ -258,7 +287,7 @@ def _take_pattern(value: re.Pattern[Any]) -> list[Any]:
 
 def _make_pattern(data: Any) -> re.Pattern[Any]:
     pattern, flags = parts(data, object, int)
-    if flags & re.DEBUG:
+    if flags & int(re.DEBUG):
         raise ValueError("a pattern that prints")
     return checked_pattern(check(pattern, str, bytes), flags)
 
@@ -337,7 +366,7 @@ BY_TYPE: Final[dict[type, Value]] = {
     Decimal: Value(8, str, _make_decimal),
     Fraction: Value(9, lambda value: [value.numerator, value.denominator], _make_fraction),
     complex: Value(10, lambda value: [value.real, value.imag], _maker(complex, float, float)),
-    range: Value(11, _take_range, _maker(range, int, int, int)),
+    range: Value(11, _take_range, _make_range),
     slice: Value(
         12,
         lambda value: [value.start, value.stop, value.step],

@@ -137,7 +137,7 @@ def test_a_zone_that_is_derived_from_zone_info_stays_itself() -> None:
 def test_where_a_zone_is_unknown_its_date_keeps_the_offset(monkeypatch: pytest.MonkeyPatch) -> None:
     take = BY_TYPE[datetime].take
     data = take(datetime(2026, 7, 1, tzinfo=BERLIN))
-    monkeypatch.setattr(values, "_known_zone", lambda _: None)
+    monkeypatch.setattr(values, "known_zone", lambda _: None)
     assert BY_NUMBER[1](data).utcoffset() == timedelta(hours=2)
     assert BY_NUMBER[6]("Europe/Berlin") == "Europe/Berlin"
 
