@@ -102,8 +102,8 @@ class OnceSerializer(JsonPlusSerializer):
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
-        self._is_quick = config.codec == "once2" and config.allows_plain
-        self._quick = _PLAIN if self._is_quick and self._bare_below else frozenset()
+        self._quick = _PLAIN if config.codec == "once2" and self._bare_below else frozenset()
+        self._plain_tags = ("once2", "msgpack") if config.allows_plain else ()
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
         )
@@ -291,13 +291,14 @@ class OnceSerializer(JsonPlusSerializer):
                 them.
         """
         text, payload = data
-        if text == "once2" and self._is_quick and type(payload) is bytes:
+        if text in self._plain_tags and type(payload) is bytes:
             if len(payload) < _QUICK_BYTES or payload[0] in _LEAVES:
                 try:
                     return unpackb(payload)  # without a hook, an extension is an error
                 except ValueError:
                     pass
-            return loads(payload, self._plans, tag=text, keeps=self._keeps)
+            read = loads if text == "once2" else read_stock
+            return read(payload, self._plans, tag=text, keeps=self._keeps)
         return self.decoded(*self.unwrapped(data, bound_to))
 
     def unwrapped(self, data: tuple[str, bytes], bound_to: BoundTo = ()) -> tuple[Tag, bytes]:
