@@ -74,7 +74,7 @@ class Tag:
         try:
             return _TAGS[text]
         except KeyError:
-            if text.startswith(_OLD_CODEC):
+            if str(text).startswith(_OLD_CODEC):
                 raise UnknownTagError(_OF_OLD_CODEC, tag=text) from None
             raise UnknownTagError(
                 "not a tag that this version reads; it knows `<codec>[.zstd][.aesgcm][+aes]` with "
