@@ -448,7 +448,9 @@ def pattern_units(pattern: Any, flags: int = 0) -> int:
         re.error: It is no pattern.
     """
     is_text = type(pattern) is str
-    units = _OF_A_CHARACTER * len(pattern) + _OF_A_BRANCH * pattern.count("|" if is_text else b"|")
+    units: int = _OF_A_CHARACTER * len(pattern) + _OF_A_BRANCH * pattern.count(
+        "|" if is_text else b"|"
+    )
     sets, ranges = pattern.count("[" if is_text else b"["), pattern.count("-" if is_text else b"-")
     most = units + sets * (_OF_A_SET + ranges * _OF_A_RANGE) if sets else units
     if units > MAX_PATTERN_UNITS or most <= _OF_A_RANGE:

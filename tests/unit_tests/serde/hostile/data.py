@@ -53,7 +53,7 @@ _FORMS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "record": ("Record", ()),
     "object": ("Plain", ()),
     "model": ("Model", (None,)),
-    "exception": ("Failure", ("Failure",)),
+    "exception": ("FailureError", ("FailureError",)),
     "enum": ("Colour", ()),
     "namedtuple": ("Pair", (["first", "second"],)),
 }
