@@ -446,8 +446,11 @@ def pattern_units(pattern: Any, flags: int = 0) -> int:
 
     Raises:
         re.error: It is no pattern.
+        ValueError: It is neither text nor bytes.
     """
     is_text = type(pattern) is str
+    if not is_text and type(pattern) is not bytes:
+        raise ValueError("no regular expression")  # a range counts without end
     branches, sets, ranges = (pattern.count(each if is_text else each.encode()) for each in "|[-")
     units: int = _OF_A_CHARACTER * len(pattern) + _OF_A_BRANCH * branches
     most: int = units + sets * (_OF_A_SET + ranges * _OF_A_RANGE) if sets else units

@@ -54,7 +54,7 @@ class Access(enum.IntFlag):
     WRITE = 2
 
 
-class Failure(OSError):
+class FailureError(OSError):
     pass
 
 

@@ -1,5 +1,6 @@
 """Rows of less than a megabyte that would take long, much memory, or the stack."""
 
+# ruff: noqa: E501  # a row is a line
 from __future__ import annotations
 
 import struct
@@ -42,8 +43,7 @@ def integer(size: int, byte: bytes = b"\x55") -> bytes:
 def doubled(levels: int, wrap: Any, *last: bytes) -> bytes:
     """Return a graph of which each node holds the one before twice."""
     nodes = [pack([1]) if wrap is listed else tupled(_ONE)]
-    for number in range(levels):
-        nodes.append(wrap(node(number)))
+    nodes += (wrap(node(number)) for number in range(levels))
     return graph(*nodes, *last)
 
 
@@ -58,8 +58,7 @@ def two(part: bytes) -> bytes:
 def chained(levels: int, wrap: Any, last: Any = None) -> bytes:
     """Return a graph of which each node holds the one before."""
     nodes = [nothing]
-    for number in range(levels):
-        nodes.append(wrap(node(number)))
+    nodes += (wrap(node(number)) for number in range(levels))
     return graph(*nodes, *([last(node(levels))] if last else []))
 
 
@@ -354,7 +353,7 @@ _COMMON: Final[dict[str, Any]] = {
     "one long integer in 45,000 sets": lambda: graph(
         integer(100_000), *([in_set(node(0))] * 45_000), array(node(1))
     ),
-    "parts in pairs that are shared": lambda: _pairs(60),
+    "parts in pairs that are shared": lambda: _pairs(30),
     "one part 100,000 times": lambda: array(shared(pack(bytes(100_000))), *[again(0)] * 100_000),
     "a part in a part, 30 times": lambda: _nested_shared(200),
     "400 tuples in each other, as a key": lambda: chained(400, tupled, in_set),
@@ -420,7 +419,7 @@ def _lists(levels: int) -> bytes:
 def _pairs(levels: int) -> bytes:
     """Return what is shared in what is shared: each is written out twice."""
     data = pack([1])
-    for number in range(30):
+    for _ in range(levels):
         data = array(shared(data), again(0))
     return data
 

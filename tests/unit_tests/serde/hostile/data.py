@@ -53,7 +53,7 @@ _FORMS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "record": ("Record", ()),
     "object": ("Plain", ()),
     "model": ("Model", (None,)),
-    "exception": ("Failure", ("Failure",)),
+    "exception": ("FailureError", ("FailureError",)),
     "enum": ("Colour", ()),
     "namedtuple": ("Pair", (["first", "second"],)),
 }
@@ -338,6 +338,8 @@ DATA: Final[dict[str, Any]] = {
         "arrow", "pyarrow.lib:Schema", pack(b"\xff\xff\xff\xff\xff\xff\xff\x7f" + bytes(64))
     ),
     "a pattern that ends nowhere": value(15, [r"(?P<a>(?P<b>" * 200, 0]),
+    "a pattern that is a range": value(15, pack([_RANGE, 0])),
+    "a pattern that is a network": value(15, pack(_NETWORK)),
     "a pattern that prints": value(15, ["a", int(re.DEBUG)]),
     "a stand-in in a stand-in": obj(
         "none",

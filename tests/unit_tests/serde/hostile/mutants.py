@@ -37,7 +37,7 @@ _KEPT: Final = 0.02
 _IN: Final = {Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.SHARED, Code.GRAPH, Code.MANY}
 
 
-def _corpus(codec: str) -> list[bytes]:
+def _corpus(codec: Any) -> list[bytes]:
     serde = OnceSerializer(SerdeConfig(codec=codec, compression="none"))
     values = [*ORDINARY, *(row.value for row in ROWS)]
     found = []
@@ -62,17 +62,19 @@ def _places(data: bytes) -> list[tuple[int, bytes]]:
     todo = [data]
     while todo and len(found) < 200:
         content = todo.pop()
-        inner: list[tuple[int, bytes]] = []
         try:
-            ormsgpack.unpackb(
-                content,
-                ext_hook=lambda *each: inner.append(each),
-                option=ormsgpack.OPT_NON_STR_KEYS,
-            )
+            inner = _opened(content)
         except ValueError:
             continue
         found += inner
         todo += [part for code, part in inner for part in _inside(code, part)]
+    return found
+
+
+def _opened(content: bytes) -> list[tuple[int, bytes]]:
+    found: list[tuple[int, bytes]] = []
+    option = ormsgpack.OPT_NON_STR_KEYS
+    ormsgpack.unpackb(content, ext_hook=lambda *each: found.append(each), option=option)
     return found
 
 
@@ -85,7 +87,7 @@ def _inside(code: int, content: bytes) -> list[bytes]:
 class _Mutator:
     """Makes mutants of a corpus, the same ones for the same seeds."""
 
-    def __init__(self, codec: str) -> None:
+    def __init__(self, codec: Any) -> None:
         self._rows = _corpus(codec)
         self._is_ours = codec == "once2"
 
@@ -179,7 +181,7 @@ def _read(serde: OnceSerializer, tag: str, row: bytes, *, keeps: bool) -> str:
     return "value"
 
 
-def main(codec: str, start: int, count: int) -> None:
+def main(codec: Any, start: int, count: int) -> None:
     """Read so many mutants, and write how often what was the outcome."""
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")

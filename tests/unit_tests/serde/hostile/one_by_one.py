@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import resource
@@ -27,10 +28,8 @@ def _outcome(serde: OnceSerializer, row: bytes) -> str:
         value = serde.loads_typed(("once2", row))
     except SerdeError as error:
         return type(error).__name__
-    try:
+    with contextlib.suppress(EncodeError):
         serde.dumps_typed(value)
-    except EncodeError:
-        pass
     return "value"
 
 

@@ -27,7 +27,7 @@ ORDINARY: list[Any] = [
     [HumanMessage("a"), AIMessage("b"), Document("c")],
     [PromptTemplate.from_template("{a}"), Send("a", 1), Command(goto="a")],
     [c.Record(1), c.Key(1), c.Model(name=1), c.Wide[int](content=1), c.Pair(1), c.Colour.RED],
-    [c.Access.READ, c.Failure(1, "a"), c.Words([1]), c.Names(a=1), c.Bag({1}), c.Text("a")],
+    [c.Access.READ, c.FailureError(1, "a"), c.Words([1]), c.Names(a=1), c.Bag({1}), c.Text("a")],
     [datetime.now(UTC), ZoneInfo("Europe/Berlin"), uuid.UUID(int=1), decimal.Decimal(1)],
     [re.compile("a"), Path("a"), {1, 2}, {(1,): 2}, (1, 2), 2**70, "\ud800", bytearray(b"a")],
     [np.arange(3), np.array([None]), pd.DataFrame({"a": [1]}), pd.Timestamp("2025")],

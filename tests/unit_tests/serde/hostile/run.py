@@ -113,7 +113,7 @@ def main(names: list[str]) -> None:
         hostile = HOSTILE[name]
         key = repr(hostile.settings)
         if key not in serdes:
-            config = SerdeConfig(**{"compression": "none", **hostile.settings})
+            config = SerdeConfig(**{"compression": "none", **(hostile.settings or {})})
             serdes[key] = OnceSerializer(config)
             _warm(serdes[key])
         row = hostile.row()

@@ -1,5 +1,6 @@
 """Rows whose extensions stand where none are written, or hold what none holds."""
 
+# ruff: noqa: E501  # a row is a line
 from __future__ import annotations
 
 import struct
@@ -158,7 +159,7 @@ SHAPES: Final[dict[str, Any]] = {
     "a head whose name is a number": obj("record", 7, nothing),
     "a head whose name is nothing": obj("record", None, nothing),
     "a head whose name is a dictionary": obj("record", {"a": "b"}, nothing),
-    "a head whose version is text": headed(head_bytes("record", "a:B", "x")),
+    "a head whose version is text": headed(pack(["record", "a:B", "x"])),
     "a head whose version is true": headed(head_bytes("record", "a:B", True)),
     "a head of a version far off": obj(
         "record", f"{HERE}:Record", pack({"name": 1}), version=2**63

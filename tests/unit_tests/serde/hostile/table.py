@@ -26,7 +26,7 @@ class Hostile(NamedTuple):
 
     tag: str
     make: Callable[[], bytes] | bytes
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] | None = None
 
     def row(self) -> bytes:
         """Return its bytes."""

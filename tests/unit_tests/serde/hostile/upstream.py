@@ -1,5 +1,6 @@
 """Rows of LangGraph's own codecs that somebody made."""
 
+# ruff: noqa: E501  # a row is a line
 from __future__ import annotations
 
 import json
