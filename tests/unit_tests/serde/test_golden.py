@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph_once.serde.plans.registry import FORMS
 from ormsgpack import Ext
 
 from langgraph_once.errors import EncryptionError, TypeNotAllowedError, UnknownTagError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.format import Code, head_parts, pack, split, unpack
-from langgraph_once.serde.plans.registry import FORMS
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from tests.data.blobs.once_values import ADAPTERS, ELSEWHERE, KEY, serde
 from tests.data.blobs.write_once import stored, wanted
