@@ -28,7 +28,7 @@ from ormsgpack import Ext
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import Adapter, OnceSerializer, SubclassAdapter
-from langgraph_once.serde.format import Code, head_bytes, pack
+from langgraph_once.serde.format import Code, head_bytes, object_of, pack
 from tests.data.blobs import model
 
 __all__ = ["CODES", "COMMON", "ELSEWHERE", "FORMS", "KEY", "LAYERS", "VALUES", "Makers", "serde"]
@@ -178,12 +178,12 @@ def _without_class() -> Any:
 
 def _unhashable() -> Any:
     """A set of such an object, which cannot be hashed."""
-    inside = Ext(Code.OBJECT, head_bytes("record", f"{model.__name__}:Gone") + pack({"name": "x"}))
+    inside = object_of(head_bytes("record", f"{model.__name__}:Gone"), {"name": "x"})
     return serde().loads_typed(("once2", pack(Ext(Code.SET, pack([inside])))))
 
 
 def _object(head: bytes, data: Any) -> bytes:
-    return pack(Ext(Code.OBJECT, head + pack(data)))
+    return pack(object_of(head, data))
 
 
 FORMS: Final[Makers] = {

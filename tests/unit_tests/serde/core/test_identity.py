@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ def test_equal_objects_stay_two() -> None:
 
 @pytest.mark.parametrize("kind", [list, dict, Knot, Point])
 def test_a_value_may_contain_itself(kind: Any) -> None:
-    value = kind(x=1) if kind is Point else kind()
+    value: Any = kind(x=1) if kind is Point else kind()
     if kind is list:
         value.append(value)
     elif kind is dict:
@@ -94,16 +95,13 @@ NAMES = st.text("ab", max_size=1)
 @st.composite
 def knots(draw: st.DrawFn) -> Any:
     """Draw objects that hold each other, and dictionaries and texts that msgpack cannot write."""
-    made = [
-        draw(st.sampled_from([Knot, lambda: Point(x=0), lambda: Locked(name="n")]))()
-        for _ in "abcde"
-    ]
+    makers: list[Callable[[], Any]] = [Knot, lambda: Point(x=0), lambda: Locked(name="n")]
+    made = [draw(st.sampled_from(makers))() for _ in "abcde"]
     odd: list[Any] = ["\ud800", {1: made[0]}, {(): made[1]}, [made[2]], (made[3],), {"k": made[4]}]
     parts = st.sampled_from([*made, *odd, 1, "a"])
     for each in made:
-        attribute = {Knot: "links", Point: "y"}.get(type(each))
-        if attribute:
-            each.__dict__[attribute] = draw(
+        if type(each) in (Knot, Point):
+            each.__dict__["links" if type(each) is Knot else "y"] = draw(
                 st.lists(parts, max_size=3) | st.dictionaries(NAMES, parts, max_size=2)
             )
     return draw(st.lists(parts, max_size=6) | st.dictionaries(NAMES, parts, max_size=3))

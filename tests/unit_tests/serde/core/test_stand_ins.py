@@ -182,7 +182,7 @@ def test_a_pydantic_state_heals_it(shop: Any) -> None:
         text: str
 
     (found,) = ours(enforcement="strict").loads_typed(ours().dumps_typed([shop.Model(**FIELDS)]))
-    assert Old.model_validate(found) == Old(**FIELDS)
+    assert Old.model_validate(found) == Old(number=3, text="a")
 
 
 @pytest.mark.parametrize("writer", WRITERS)

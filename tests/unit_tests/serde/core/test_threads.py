@@ -21,7 +21,7 @@ def message(number: int) -> Any:
         HumanMessage(f"h{number}", id=str(number)),
         AIMessage(f"a{number}", tool_calls=[call]),
         ToolMessage(f"t{number}", tool_call_id=str(number), artifact=(1, number)),
-        AIMessageChunk(f"c{number}", response_metadata={"tokens": [number, {}]}),
+        AIMessageChunk(content=f"c{number}", response_metadata={"tokens": [number, {}]}),
         HumanMessage([{"type": "text", "text": f"h{number}"}]),
     ]
     return kinds[number % len(kinds)]
