@@ -1,10 +1,11 @@
 """A process that begins a thread and is killed, or one that resumes it.
 
     python -m tests.agents.elsewhere begin swarm <folder>
-    python -m tests.agents.elsewhere resume swarm <folder> ours
+    python -m tests.agents.elsewhere resume swarm <folder> ours:ours adopted:ours
 
 The first begins the thread once for each saver in `SAVERS`, each in a database of its own, and
-kills itself. The second prints as JSON what the thread has become, and what a user was warned of.
+kills itself. The second prints as JSON what the threads of these databases become with these
+savers, and what a user is warned of.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import tzinfo
+from enum import Enum
 from pathlib import Path
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, Final
 
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -118,11 +122,12 @@ def shown(snapshot: Any) -> list[str]:
     lines: list[str] = []
 
     def walk(value: Any, path: str) -> None:
-        found = [*parts(value)] if len(path) < 400 else []
+        is_one = isinstance(value, (type, FunctionType, Enum, BuiltinFunctionType, tzinfo))
+        found = [] if is_one else [*parts(value)]
         leaf = repr(value)[:200] if not found or found[0][0] == "" else ""
         lines.append(f"{path}: {type(value).__name__} {leaf}".rstrip())
         for label, part in found:
-            if label:
+            if label and label != ".fields_set" and not label.startswith("(key"):
                 walk(part, path + label)
 
     walk(snapshot.values, "values")
@@ -148,8 +153,12 @@ def _without_chance(lines: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    action, agent_name, place = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    action, agent_name, place, *pairs = sys.argv[1:]
     if action == "begin":
-        begin(agent_name, place)
+        begin(agent_name, Path(place))
     else:
-        json.dump(resume(agent_name, place, sys.argv[4]), sys.stdout)
+        ways = [each.split(":") for each in pairs]
+        found = {
+            file: resume(agent_name, Path(place, f"{file}.sqlite"), saver) for file, saver in ways
+        }
+        json.dump(found, sys.stdout)

@@ -82,7 +82,7 @@ def deepagents(models: Models) -> Waiting:
         "model": models(replies(Look=VISITS, sunny="The scout is back.")),
         "tools": [visit],
     }
-    asks = {"write_file": True}
+    asks: Any = {"write_file": True}
     return Waiting(
         lambda saver: create_deep_agent(
             boss, subagents=[scout], interrupt_on=asks, checkpointer=saver
@@ -303,8 +303,12 @@ def rag(models: Models) -> Waiting:
 
     library = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
     library.add_documents(
-        Document(f"Page {at} on tea", id=f"p{at}", metadata={"page": at, "seen": date(2025, 3, at)})
-        for at in (1, 2, 3)
+        [
+            Document(
+                f"Page {at} on tea", id=f"p{at}", metadata={"page": at, "seen": date(2025, 3, at)}
+            )
+            for at in (1, 2, 3)
+        ]
     )
     model = models(replies(begin=calls("I look.", "retrieve", query="tea"), Page="Tea is a drink."))
 
@@ -391,7 +395,7 @@ class Booked(MessagesState):
 
 def structured(models: Models) -> Waiting:
     """What a model answers as JSON becomes an object, with dates and more."""
-    booking = {
+    booking: dict[str, Any] = {
         "id": "7b0c1cd0-5f1e-4c84-9c4b-30cf0c3e4a55",
         "kind": "hotel",
         "at": "2025-03-01T12:30:00+01:00",
