@@ -55,4 +55,5 @@ def test_a_thread_that_waits_is_resumed_as_with_langgraph_alone(name: str, tmp_p
     for way, found in (ours | stock).items():
         for part in ("waits", "ends", "history"):
             assert found[part] == alone[part], f"{way}: {part}"
-    assert [text for way in ours.values() for text in way["told"]] == []
+    # Whoever uses us is warned of nothing that LangGraph does not warn of.
+    assert {text for way in ours.values() for text in way["told"]} <= {*alone["told"]}

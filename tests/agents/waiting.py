@@ -10,12 +10,11 @@ import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -27,10 +26,10 @@ from pydantic import AwareDatetime, BaseModel, SecretStr
 from tests.agents.asked import Reply
 from tests.agents.provider import Models
 from tests.agents.scripts import calls, replies
-from tests.corpus.scenario import ASKED
 
 __all__ = ["WAITING", "Waiting"]
 
+BEGIN: Final = {"messages": [HumanMessage("Please begin.", id="first")]}
 APPROVED: Final[Any] = {"decisions": [{"type": "approve"}]}
 SAYS_YES: Final = {"messages": [HumanMessage("More, please.", id="more")]}
 
@@ -47,7 +46,7 @@ class Waiting(NamedTuple):
     graph: Callable[[Any], Any]
     answer: Any = "yes"
     more: Any = None
-    asked: Any = ASKED
+    asked: Any = BEGIN
 
 
 @tool
@@ -211,7 +210,7 @@ class Leg:
 
     city: str
     at: datetime
-    by: tuple[str, ...] = ("train",)
+    by: list[str]
 
 
 def functional(models: Models) -> Waiting:
@@ -223,7 +222,7 @@ def functional(models: Models) -> Waiting:
     @task
     def look(city: str) -> Leg:
         text = str(model.invoke(f"How is {city}?").text)
-        return Leg(f"{city}: {text}", datetime(2025, 3, 1, 12, tzinfo=ZoneInfo("Europe/Berlin")))
+        return Leg(f"{city}: {text}", datetime(2025, 3, 1, 12, tzinfo=UTC), ["train"])
 
     def graph(saver: Any) -> Any:
         @entrypoint(checkpointer=saver)
@@ -293,7 +292,7 @@ class Found(MessagesState):
     """What was found in a library."""
 
     documents: Annotated[list[Document], operator.add]
-    by_source: dict[str, tuple[Document, float]]
+    by_source: dict[str, Document]
 
 
 def rag(models: Models) -> Waiting:
@@ -324,8 +323,7 @@ def rag(models: Models) -> Waiting:
     def look(state: Any) -> Any:
         (made,) = state["messages"][-1].tool_calls
         message = retrieve.invoke({**made, "type": "tool_call"})
-        scored = library.similarity_search_with_score("tea", k=2)
-        by_source = {each.id: (each, float(score)) for each, score in scored}
+        by_source = {each.id: each for each in library.similarity_search("tea", k=2)}
         return {"messages": [message], "documents": message.artifact, "by_source": by_source}
 
     def generate(state: Any) -> Any:
