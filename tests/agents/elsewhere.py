@@ -10,6 +10,7 @@ savers, and what a user is warned of.
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import os
@@ -25,6 +26,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, Final
 
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from langgraph_once import OnceSerializer
@@ -60,12 +62,29 @@ def _compatible(path: Path) -> AbstractContextManager[OnceSqliteSaver]:
     return open_sqlite_saver(path, serde=serde, store_once=False)
 
 
+class _Kept:
+    """Writes nothing: what is read is a copy of what was there."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, Any]:
+        return "kept", copy.deepcopy(obj)
+
+    def loads_typed(self, data: tuple[str, Any]) -> Any:
+        return copy.deepcopy(data[1])
+
+
+@contextmanager
+def _kept(_: Path) -> Iterator[InMemorySaver]:
+    yield InMemorySaver(serde=_Kept())
+
+
 SAVERS: Final[dict[str, Any]] = {
     "stock": _stock,
     "our_serde": _our_serde,
     "ours": _ours,
     "compatible": _compatible,
 }
+RESUMING: Final = {**SAVERS, "kept": _kept}
+"""One more, whose threads were never begun: it shows what they become where nothing is stored."""
 
 
 @contextmanager
@@ -95,8 +114,10 @@ def resume(name: str, path: Path, saver_name: str) -> dict[str, Any]:
     logging.getLogger().addHandler(told)
     logging.captureWarnings(True)
     warnings.simplefilter("default")
-    with _waiting(name) as agent, SAVERS[saver_name](path) as saver:
+    with _waiting(name) as agent, RESUMING[saver_name](path) as saver:
         graph = agent.graph(saver)
+        if saver_name == "kept":
+            graph.invoke(agent.asked, CONFIG)
         waits = shown(graph.get_state(CONFIG))
         graph.invoke(Command(resume=agent.answer), CONFIG)
         if agent.more is not None:

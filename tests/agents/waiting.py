@@ -328,7 +328,7 @@ def rag(models: Models) -> Waiting:
 
     def generate(state: Any) -> Any:
         chosen = interrupt(state["documents"])
-        pages = sorted(each.metadata["seen"].day for each in state["messages"][-1].artifact)
+        pages = sorted(each.metadata["seen"].day for each in state["documents"])
         answer = model.invoke([HumanMessage(state["documents"][0].page_content)])
         return {"messages": [answer, AIMessage(f"{chosen} {pages}")], "documents": []}
 

@@ -456,7 +456,9 @@ class DerivedForm(Form):
         name, where = _checked_extra(extra)
         content = parts(data, object, object)[0] if where == _BESIDE else data
         base = _BY_NAME.get(name)
-        return content if base is None or base.shown is None else base.shown(content)
+        if base is None or base.shown is None or type(content) is not base.kind:
+            return content  # a network is walked through without end
+        return base.shown(content)
 
     def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
         make = self.maker(cls, extra)

@@ -338,6 +338,8 @@ DATA: Final[dict[str, Any]] = {
         "arrow", "pyarrow.lib:Schema", pack(b"\xff\xff\xff\xff\xff\xff\xff\x7f" + bytes(64))
     ),
     "a pattern that ends nowhere": value(15, [r"(?P<a>(?P<b>" * 200, 0]),
+    "a set that is a network": obj("derived", f"{HERE}:Bag", pack(_NETWORK), "set", 0),
+    "a frozenset that is a range": obj("derived", "a:B", pack(_RANGE), "frozenset", 0),
     "a pattern that is a range": value(15, pack([_RANGE, 0])),
     "a pattern that is a network": value(15, pack(_NETWORK)),
     "a pattern that prints": value(15, ["a", int(re.DEBUG)]),

@@ -19,10 +19,14 @@ MAX_SECONDS = 2.0
 MAX_MEGABYTES = 512
 TRIES = 3
 _PARTS = 6
-_MUST_BE_READ = ("values", "forms")
+LEFT = (
+    *("a thread of 3 million records", "400,000 records", "200,000 errors"),
+    *("3 million empty tuples", "8 million empty tuples", "a thread of stand-ins"),
+)
+"""Compressed rows that take up to 10 s, since a small row may become 256 MB."""
 
 SOON = [name for name in HOSTILE if "compressed" not in name]
-LATER = [name for name in HOSTILE if "compressed" in name]
+LATER = [name for name in HOSTILE if "compressed" in name and not name.endswith(LEFT)]
 
 
 def measured(names: list[str]) -> dict[str, dict[str, Any]]:
