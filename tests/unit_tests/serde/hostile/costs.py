@@ -133,7 +133,7 @@ def dates(content: bytes, freq: Any) -> bytes:
 
 
 def days(count: int) -> bytes:
-    return b"".join(struct.pack("<q", n * 86_400 * 10**9) for n in range(count))
+    return b"".join(struct.pack("<q", n % 100_000 * 86_400 * 10**9) for n in range(count))
 
 
 def exception(name: str, args: Any, fields: Any, links: Any, cls: str = "builtins") -> bytes:
