@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ormsgpack import Ext
 
-from langgraph_once.errors import ConfigError, EncodeError
+from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError
 from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts, object_of
 from langgraph_once.serde.names import classes_in, found, is_alias, name_of
 from langgraph_once.serde.opaque import STAND_INS, bare, source_of
@@ -31,6 +31,7 @@ __all__ = ["Plans"]
 
 _MAX_KNOWN: Final = 4096
 """Bounds the memory of a process that meets ever new classes."""
+_FUNCTIONS: Final = (FunctionType, BuiltinFunctionType)
 _MAX_PARAMETRISED: Final = 128
 """Of types with parameters, which exist only as long as somebody holds them."""
 _LONG_HEAD: Final = 2048
@@ -100,8 +101,8 @@ class Plans(dict[type, Plan]):
         if cls in BY_TYPE:
             value = BY_TYPE[cls]
             return Plan(_value_writer(value.number, value.take))
-        if issubclass(cls, type) or is_alias(cls):
-            return Plan(_named)
+        if issubclass(cls, (type, *_FUNCTIONS)) or is_alias(cls):
+            return Plan(self._named)
         form = _form_of(cls)
         if form is None:
             return Plan(_refused)
@@ -112,6 +113,16 @@ class Plans(dict[type, Plan]):
         for part in classes_in(cls):
             self.trust.check_written(part, calls=form.calls and part is cls)
         return form.plan(cls, name)
+
+    def _named(self, _out: Out, target: Any) -> Ext:
+        """Return what stands for a class, a function, or a type with parameters."""
+        name = name_of(target)
+        if self.trust.enforcement == "strict":
+            try:
+                found(name, self.trust.find_named)
+            except (UnavailableError, TypeNotAllowedError) as error:
+                raise EncodeError(f"strict reading would refuse it: {error}") from error
+        return object_of(head_bytes("named", name), None)
 
     def taken(self, obj: Any) -> tuple[bytes, Any]:
         """Return head and data of an object that a form writes.
@@ -308,10 +319,6 @@ def _integer(_out: Out, value: int) -> Ext:
     return Ext(Code.INT, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
 
 
-def _named(_out: Out, target: Any) -> Ext:
-    return object_of(head_bytes("named", name_of(target)), None)
-
-
 def _stand_in(out: Out, value: Any) -> Any:
     """Return what is written for a stand-in."""
     source = source_of(value)
@@ -341,7 +348,6 @@ _BUILTIN: Final[dict[type, Callable[[Any, Any], Any]]] = {
     tuple: _array(Code.TUPLE),
     set: _set,
     frozenset: _array(Code.FROZENSET),
-    **dict.fromkeys((type, FunctionType, BuiltinFunctionType), _named),
     **dict.fromkeys(STAND_INS, _stand_in),
 }
 """How the codec's own types are written."""

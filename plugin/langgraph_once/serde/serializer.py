@@ -370,7 +370,7 @@ class OnceSerializer(JsonPlusSerializer):
                 return bytearray(payload)
             case "pickle":
                 raise PayloadError(
-                    "pickle runs any code, and is never read; if you trust the row, read it with "
+                    "pickle is refused, since it runs any code; if you trust the row, read it with "
                     "LangGraph's own saver, and store it again",
                     tag=tag.text,
                 )
