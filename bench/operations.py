@@ -51,7 +51,7 @@ _STEPS: Final = (
     _Step([*_PRUNE, "--dry-run"], {}),
     _Step(_PRUNE, {}),
     _Step(["survey", "--json"], _FIRST_KEY),
-    _Step(["migrate", "--to", "once1"], _FIRST_KEY),
+    _Step(["migrate", "--to", "once2"], _FIRST_KEY),
     _Step(["survey", "--json"], _FIRST_KEY),
     _Step(["rotate", "--json"], _BOTH_KEYS),
 )

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from bench.prose import passages
 
 __all__ = [
+    "ODD",
+    "PLAIN",
     "TYPES",
     "checkpoint",
     "dataclasses",
     "enums",
     "models",
-    "shared_dataclasses",
     "thread",
 ]
 
@@ -113,14 +117,6 @@ def dataclasses() -> list[Task]:
     ]
 
 
-def shared_dataclasses() -> list[Task]:
-    """A plan of 100 tasks that have the same 3 parts: upstream writes them 100 times."""
-    plan = dataclasses()
-    for task in plan:
-        task.parts = plan[0].parts
-    return plan
-
-
 def enums() -> list[Priority]:
     """400 priorities."""
     return [Priority.LOW, Priority.HIGH] * 200
@@ -135,3 +131,79 @@ def models() -> list[Order]:
 
 def _lines() -> list[Line]:
     return [Line(sku=f"s{i}", count=i, price=i / 4) for i in range(5)]
+
+
+def _records() -> list[dict[str, Any]]:
+    return [
+        {"id": i, "name": f"item {i}", "price": i / 7, "sold": i % 3 == 0, "note": None}
+        for i in range(1000)
+    ]
+
+
+def _nested() -> dict[str, Any]:
+    def level(depth: int) -> Any:
+        if not depth:
+            return {"value": depth, "tags": ["a", "b"], "score": 0.5}
+        return {f"part {n}": level(depth - 1) for n in range(4)}
+
+    return level(4)  # type: ignore[no-any-return]  # a dictionary at each level
+
+
+def _search_results() -> dict[str, Any]:
+    results = [
+        {
+            "url": f"https://example.org/{n}",
+            "title": text[:60],
+            "content": text,
+            "score": 1 / (n + 1),
+            "raw_content": None,
+        }
+        for n, text in enumerate(passages(LONGEST, 800)[:20])
+    ]
+    return {"query": "cafes", "results": results, "images": [], "response_time": 0.8}
+
+
+PLAIN: Final[dict[str, Callable[[], Any]]] = {
+    "1,000 records": _records,
+    "nested dictionaries": _nested,
+    "search results": _search_results,
+    "the metadata of a checkpoint": lambda: {"source": "loop", "step": 3, "parents": {}},
+    "one text": lambda: " ".join(passages(LONGEST, 800)[:20]),
+}
+"""What is not an object, nor has one in it."""
+
+
+def _with_one(make: Callable[[], Any]) -> Callable[[], list[BaseMessage]]:
+    def messages() -> list[BaseMessage]:
+        found = thread(100)
+        found[50].additional_kwargs["odd"] = make()
+        return found
+
+    return messages
+
+
+def _with_documents() -> list[BaseMessage]:
+    """As a retriever's tool leaves them: in each fourth message, three."""
+    messages = thread(100)
+    for at in range(2, 100, 4):
+        found = [
+            Document(passage, id=f"{at}-{n}", metadata={"source": f"{n}.md", "page": n})
+            for n, passage in enumerate(passages(3, 100))
+        ]
+        messages[at] = ToolMessage("Found.", tool_call_id=f"call_{at}", artifact=found)
+    return messages
+
+
+_MOMENTS: Final = TypeAdapter(datetime)
+
+ODD: Final[dict[str, Callable[[], list[BaseMessage]]]] = {
+    "a dataclass in one": _with_one(lambda: dataclasses()[0]),
+    "a tuple in one": _with_one(lambda: (1, "two")),
+    "an enum in one": _with_one(lambda: Priority.HIGH),
+    "a date in UTC in one": _with_one(lambda: datetime(2026, 5, 1, tzinfo=UTC)),
+    "a date with a zone of pydantic in one": _with_one(
+        lambda: _MOMENTS.validate_json('"2026-05-01T09:30:00+02:00"')
+    ),
+    "three documents in each tool message": _with_documents,
+}
+"""Threads in which something is no message."""

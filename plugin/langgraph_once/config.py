@@ -75,8 +75,8 @@ def _without_password(path: str) -> str:
 class SerdeConfig:
     """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
 
-    codec: Literal["once1", "msgpack"] = "once1"
-    """The format of written values: "once1" keeps every type; "msgpack" is LangGraph's own format,
+    codec: Literal["once2", "msgpack"] = "once2"
+    """The format of written values: "once2" keeps every type; "msgpack" is LangGraph's own format,
     for leaving."""
 
     compression: Literal["zstd", "none"] = "zstd"
@@ -93,23 +93,18 @@ class SerdeConfig:
     """The most one value may decompress to, so that no stored blob exhausts memory; in bytes."""
 
     max_decoded_objects: Annotated[int, Field(ge=1024)] = 2**28
-    """The most that rebuilding one value may take, where a number or a text counts as 1, a list as
-    4, a dict as 8, a set or a UUID as 20, an instance of your own class as 30. A value that takes
-    more is not written, so every written value can be read. The default lets 64 MB of ordinary
-    state pass. At worst a hostile row then takes a minute and 8 GB; docs/bounds.md measures it, and
-    a tenth of the limit is a tenth of both."""
-
-    on_unknown: Literal["raise", "opaque"] = "raise"
-    """On writing "once1", a value of a type that the codec does not know: refuse it, or store the
-    parts that can be stored and read the value back as an `Opaque`."""
+    """The memory that rebuilding one value may take, in units of 16 bytes; a sixteenth of it where
+    the row is compressed to less than 1 MB. A value that might take more is not written, so every
+    written value can be read. docs/bounds.md has figures."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
-    """On reading, an object whose class is gone or refused: return an `Opaque`, which shows the
-    content and is written back unchanged; or refuse the whole value."""
+    """On reading, an object whose class is gone or refused: return what LangGraph would hand on (a
+    dict of its fields, a text, a list), which knows the name of the class and is written back
+    unchanged; or refuse the whole value."""
 
     adapters: tuple[TypeName, ...] = ()
-    """Your own adapters for types that "once1" does not know, each an `Adapter`, a
-    `SubclassAdapter` or a `Family`, as "module:name"."""
+    """Your own adapters for types that "once2" does not know, each an `Adapter` or a
+    `SubclassAdapter`, as "module:name"."""
 
     aliases: dict[TypeName, TypeName] = Field(default_factory=dict)
     """Classes that moved: their old "module:Name" to the new one."""
@@ -124,14 +119,15 @@ class SerdeConfig:
     """Your own types that may be loaded, each as "module:Name"; those marked `storable` may be."""
 
     enforcement: Literal["safe", "strict", "warn", "open"] = "safe"
-    """Which types may be loaded besides the allowed ones. "safe": classes that are imported, or in
-    a module of the project that its graphs import, and are rebuilt without running their code;
-    "strict": none, and "once1" does not write them; "warn": all, with a warning; "open": all."""
+    """Which types may be loaded besides the allowed ones. "safe": data classes (pydantic models,
+    dataclasses, enums, exceptions and the like) of packages that are imported, or that the
+    project's source imports; "strict": none, and "once2" does not write them; "open": all, as
+    LangGraph does; "warn": all, with a warning for each class."""
 
     source: tuple[str, ...] = ()
-    """Folders of your own source, and files of graphs. From these folders, reading may import the
-    modules that the graphs import. A server adds the graphs of `langgraph.json`, and uses its
-    `dependencies` if no folders are named."""
+    """Folders of your own source, and files of graphs: reading may import the packages that these
+    import. A server adds the graphs of `langgraph.json`, and uses its `dependencies` if no folders
+    are named."""
 
     require_encryption: bool = False
     """Refuse to write or read plaintext."""

@@ -95,7 +95,6 @@ class TypeNotAllowedError(SerdeError):
     Attributes:
         type_name: The refused type as `module:Name`, ready for `SerdeConfig.allowed_types`.
         hook: What rebuilding it would run, where that is why it was refused.
-        owner: Whose it is, as "of the package langmem"; None where that is not known.
     """
 
     def __init__(
@@ -105,20 +104,17 @@ class TypeNotAllowedError(SerdeError):
         tag: str | None = None,
         imported: bool = True,
         hook: str = "",
-        owner: str | None = None,
     ) -> None:
         module = type_name.partition(":")[0]
         why = f", since rebuilding it runs code ({hook})" if hook else ""
-        whose = "if you trust it" if owner is None else f"it is {owner}"
         marked = "" if imported else f", and if it is marked `@storable`, import {module} first"
         super().__init__(
-            f"{type_name} is not allowed to be loaded from a checkpoint{why}; {whose}: add "
+            f"{type_name} is not allowed to be loaded from a checkpoint{why}; if you trust it, add "
             f'"{type_name}" to `allowed_types`{marked}',
             tag=tag,
         )
         self.type_name = type_name
         self.hook = hook
-        self.owner = owner
 
 
 class SizeLimitError(SerdeError):

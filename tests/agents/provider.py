@@ -94,9 +94,11 @@ def serving() -> Iterator[Provider]:
     with Provider() as provider:
         thread = Thread(target=provider.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield provider
-        provider.shutdown()
-        thread.join()
+        try:
+            yield provider
+        finally:
+            provider.shutdown()
+            thread.join()
 
 
 class Models:

@@ -19,6 +19,7 @@ import pytest
 from langgraph_once import extensions
 from langgraph_once.cli import commands as ours
 from langgraph_once.reference import json_schema, variables
+from langgraph_once.serde.trust.policy import TABLE, May, Standing
 from tests.docs.reference import PAGES
 from tests.docs.snippets import ROOT, pages, snippets
 
@@ -51,6 +52,20 @@ def test_the_site_has_every_page() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_generated_pages_are_up_to_date(page: str) -> None:
     assert (ROOT / "docs" / page).read_text() == PAGES[page](), "run `make docs`"
+
+
+def test_the_table_of_trust_is_the_one_that_decides_wherever_it_stands() -> None:
+    pages = [(ROOT / page).read_text() for page in ("README.md", "SECURITY.md", "docs/security.md")]
+    (table,) = {
+        re.findall(r"^\| \| `strict`.*?\n(?=\n)", page, re.MULTILINE | re.DOTALL)[0]
+        for page in pages
+    }
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    words = {"yes": May.ALL, "imported as": May.ALL, "data classes": May.DATA}
+    words |= {"stand-in": May.NOTHING, "not imported": May.NOTHING}
+    for standing, (_, *cells) in zip(Standing, rows, strict=True):
+        said = [next(words[word] for word in words if cell.startswith(word)) for cell in cells]
+        assert said == [TABLE[column][standing] for column in ("strict", "safe", "open")]
 
 
 def test_the_readme_is_read_in_two_minutes() -> None:

@@ -27,7 +27,7 @@ READING = [
     ["verify"],
     ["rehearse", "--graph", f"{__name__}:graph"],
     ["prune", "--keep-last", "1", "--dry-run"],
-    ["migrate", "--to", "once1", "--dry-run"],
+    ["migrate", "--to", "once2", "--dry-run"],
     ["migrate", "--to", "msgpack", "--dry-run"],
 ]
 

@@ -55,7 +55,7 @@ def test_the_way_out_and_back(database: Path, tmp_path: Path) -> None:
         found = upstream.get_tuple(CONFIG)
         assert found
         assert found.checkpoint["channel_values"] == {"channel": ["value"]}
-    back = once("migrate", "--to", "once1", cwd=tmp_path, ONCE_DATABASE_URL=name)
+    back = once("migrate", "--to", "once2", cwd=tmp_path, ONCE_DATABASE_URL=name)
     assert (back.returncode, "1 threads, 1 rows rewritten" in back.stdout) == (0, True)
 
 

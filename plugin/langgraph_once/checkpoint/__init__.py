@@ -10,7 +10,7 @@ all_rows.py     those that check, copy or rewrite a thread
 metadata.py     metadata as rows have them: encrypted but for what servers filter by
 task_errors.py  errors of tasks, which are text
 database.py     who runs statements
-lazy_values.py  channels that are decoded when they are looked at
+lazy_values.py  values that are decoded when they are looked at
 sqlite/, postgres/  what is each database's own
 due.py          what a checkpoint says is to be run next
 stock_writer.py  whether a saver of LangGraph's writes beside ours

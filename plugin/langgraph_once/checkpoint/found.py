@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
-from langgraph.checkpoint.base import CheckpointTuple, DeltaChannelHistory
+from langgraph.checkpoint.base import CheckpointTuple, DeltaChannelHistory, PendingWrite
 
-from langgraph_once.checkpoint.lazy_values import LazyValues
+from langgraph_once.checkpoint.lazy_values import LazyValues, ListedCheckpoint
 from langgraph_once.checkpoint.pieces.piece_manifest import PieceManifest
 from langgraph_once.checkpoint.pieces.values import Cell, Unpacked, Values
 from langgraph_once.checkpoint.stored import (
@@ -68,25 +69,37 @@ class FoundCheckpoints:
         data: bytes = self.decoded(stored.values[_LEDGER], stored.place, "the ledger")
         return data
 
-    def tuples(self, *, is_lazy: bool = True) -> Iterator[CheckpointTuple]:
-        """The checkpoints as LangGraph has them; channels of lazy ones are decoded when read."""
-        return (self._tuple(stored, is_lazy=is_lazy) for stored in self.checkpoints)
+    def tuples(self) -> Iterator[CheckpointTuple]:
+        """The checkpoints as LangGraph has them.
 
-    def _tuple(self, stored: StoredCheckpoint, *, is_lazy: bool) -> CheckpointTuple:
-        place = stored.place
+        Raises:
+            SerdeError: A value cannot be decoded.
+        """
+        return (
+            stored.as_tuple(self._values_of(stored).copy(), self._writes(stored))
+            for stored in self.checkpoints
+        )
 
+    def listed(self) -> Iterator[ListedCheckpoint]:
+        """The checkpoints, each decoded when someone asks for it."""
+        for stored in self.checkpoints:
+            found = stored.as_tuple(self._values_of(stored), [])
+            yield ListedCheckpoint.of(found, partial(self._writes, stored))
+
+    def _values_of(self, stored: StoredCheckpoint) -> LazyValues:
         def channel(name: str) -> Any:
-            return self.decoded(stored.values[name], place, f"channel {name!r}")
+            return self.decoded(stored.values[name], stored.place, f"channel {name!r}")
 
-        values = LazyValues(stored.values, channel)
-        writes = [
-            (write.task_id, write.channel, as_stored(write.channel, self._write(write, place)))
+        return LazyValues(stored.values, channel)
+
+    def _writes(self, stored: StoredCheckpoint) -> list[PendingWrite]:
+        return [
+            (write.task_id, write.channel, as_stored(write.channel, self._write(write, stored)))
             for write in stored.writes
         ]
-        return stored.as_tuple(values if is_lazy else values.copy(), writes)
 
-    def _write(self, write: StoredWrite, place: CheckpointRef) -> Any:
-        return self.decoded(write.value, place, "write", write[:4])
+    def _write(self, write: StoredWrite, stored: StoredCheckpoint) -> Any:
+        return self.decoded(write.value, stored.place, "write", write[:4])
 
 
 class History:

@@ -1,12 +1,18 @@
-"""Channel values that are decoded when someone looks at them."""
+"""Values of a checkpoint that are decoded when someone looks at them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, Self
 
-__all__ = ["LazyValues"]
+from langgraph.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite
+
+from langgraph_once.errors import SerdeError
+
+__all__ = ["LazyValues", "ListedCheckpoint"]
 
 
 class _Undecoded:
@@ -61,6 +67,16 @@ class LazyValues(dict[str, Any]):
         """The channels and their values, decoded."""
         return self.copy().items()
 
+    def decoded(self) -> dict[str, Any]:
+        """A plain dict; this one if a channel cannot be decoded, which says so when it is read."""
+        try:
+            return self.copy()
+        except SerdeError:
+            for name in self:
+                with suppress(SerdeError):
+                    self[name]
+            return self
+
     def copy(self) -> dict[str, Any]:
         """A plain dict."""
         return {name: self[name] for name in self}
@@ -106,3 +122,64 @@ class LazyValues(dict[str, Any]):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return dict, (self.copy(),)
+
+
+class ListedCheckpoint(CheckpointTuple):
+    """A checkpoint of a list, as every saver gives it; it is decoded when someone asks for it.
+
+    So a list of which only the configs are read takes no time for the values. Whoever has the
+    checkpoint has all of it: C code that goes around the methods of a dict, as the serializers of
+    other savers do, finds plain values.
+    """
+
+    _writes: Callable[[], list[PendingWrite]] | None = None
+
+    @classmethod
+    def of(cls, found: CheckpointTuple, writes: Callable[[], list[PendingWrite]]) -> Self:
+        """Make one.
+
+        Args:
+            found: The checkpoint with `LazyValues`, and without writes.
+            writes: Decodes those.
+        """
+        made = cls(*found)
+        made._writes = writes
+        return made
+
+    @property
+    def undecoded(self) -> CheckpointTuple:
+        """The checkpoint, of which only those channels are decoded that are looked at."""
+        checkpoint: Any = tuple.__getitem__(self, 1)
+        return CheckpointTuple(
+            self.config, checkpoint, self.metadata, self.parent_config, self.pending_writes
+        )
+
+    @cached_property
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint, with all that can be decoded of its channels."""
+        found: Any = tuple.__getitem__(self, 1)
+        values = found["channel_values"]
+        decoded = values.decoded() if isinstance(values, LazyValues) else values
+        checkpoint: Any = {**found, "channel_values": decoded}
+        return checkpoint  # type: ignore[no-any-return]  # as it was stored
+
+    @cached_property
+    def pending_writes(self) -> list[PendingWrite] | None:
+        """What tasks wrote on it."""
+        raw: Any = tuple.__getitem__(self, 4)
+        return self._writes() if self._writes else raw
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from (self.config, self.checkpoint, self.metadata)
+        yield from (self.parent_config, self.pending_writes)
+
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self)[at]
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == other
+
+    __hash__ = None  # type: ignore[assignment]  # as of every tuple that holds a dict
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CheckpointTuple, tuple(self)

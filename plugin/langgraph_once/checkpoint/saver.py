@@ -21,6 +21,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.database import Engine, Program
+from langgraph_once.checkpoint.lazy_values import ListedCheckpoint
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.checkpoint.tables import Query, Tables
@@ -100,7 +101,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
         """
         found = self._read(self.threads.get(self.threads.tables.place(config)))
         began = perf_counter_ns()
-        decoded = next(found.tuples(is_lazy=False), None)
+        decoded = next(found.tuples(), None)
         if decoded is not None:
             storage.reads += 1
             storage.decode_seconds.add(perf_counter_ns() - began)
@@ -117,8 +118,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
         filter: dict[str, Any] | None = None,
         before: RunnableConfig | None = None,
         limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        """List checkpoints, newest first; a channel is decoded when it is looked at.
+    ) -> Iterator[ListedCheckpoint]:
+        """List checkpoints, newest first; each is decoded when someone asks for it.
 
         Args:
             config: The thread, and its namespace if there is one; all threads if None.
@@ -127,7 +128,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
             limit: The most to list.
         """
         for page in self.threads.pages(Query(config, filter, before), limit=limit):
-            yield from self._read(page).tuples()
+            yield from self._read(page).listed()
 
     async def alist(
         self,
@@ -136,10 +137,10 @@ class OnceSaver(BaseCheckpointSaver[str]):
         filter: dict[str, Any] | None = None,
         before: RunnableConfig | None = None,
         limit: int | None = None,
-    ) -> AsyncIterator[CheckpointTuple]:
+    ) -> AsyncIterator[ListedCheckpoint]:
         """`list`, async."""
         for page in self.threads.pages(Query(config, filter, before), limit=limit):
-            for each in (await self.engine.run_in_thread(self._read, page)).tuples():
+            for each in (await self.engine.run_in_thread(self._read, page)).listed():
                 yield each
 
     def put(

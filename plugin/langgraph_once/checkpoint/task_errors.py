@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.checkpoint.serde.types import ERROR
 
-from langgraph_once.serde import Opaque, UnstoredError
+from langgraph_once.serde import OpaqueStr, UnstoredError
 
 __all__ = ["as_stored"]
 
@@ -29,8 +29,8 @@ def as_stored(channel: str, value: Any) -> Any:
             return f"{_class_name(name)}({text!r})"
         case BaseException():
             return _text(value)
-        case Opaque(type_name=name, payload=[[*args], *_]):  # an exception whose class is gone
-            return f"{_class_name(name)}({', '.join(map(repr, args))})"
+        case OpaqueStr():  # an exception whose class is gone
+            return str(value)
     return value
 
 

@@ -23,7 +23,7 @@ __all__ = ["migrate_command"]
 
 
 @click.command("migrate", short_help="Rewrite all rows, or copy all threads.")
-@click.option("--to", type=click.Choice(["msgpack", "once1"]), help="Rewrite all rows.")
+@click.option("--to", type=click.Choice(["msgpack", "once2"]), help="Rewrite all rows.")
 @click.option("--into", metavar="URL", help="Copy all threads into this database.")
 @database_option
 @click.option("--dry-run", is_flag=True, help="Write nothing; tell what would be done.")
@@ -40,7 +40,7 @@ def migrate_command(
     """Rewrite all rows, or copy them into another database. A server may be running.
 
     "--to msgpack" is the way out: LangGraph's own savers read every row afterwards. "--to
-    once1" rewrites all as the settings write now: codec, keys, pieces. Either can be stopped
+    once2" rewrites all as the settings write now: codec, keys, pieces. Either can be stopped
     and started again. What cannot be rewritten leaves its thread as it is; the exit code is 1
     then.
 

@@ -1,4 +1,4 @@
-"""The project's own source, as `langgraph.json` names it: what reading a checkpoint may import."""
+"""The project's own source, as `langgraph.json` names it: reading may import what it imports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from langgraph_once.manifest import Manifest
-from langgraph_once.serde.trust.project import files_run_by
 from langgraph_once.settings import load_graph_files, load_graph_paths
 
 __all__ = ["project_source"]
@@ -20,7 +19,7 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 def project_source(
     given: Sequence[str] = (), *, file: Path | None = None, manifest: Manifest | None = None
 ) -> tuple[str, ...]:
-    """Return the folders of the project, and the files of its graphs.
+    """Return the folders of the project, and the files and packages of its graphs.
 
     The folders are the `dependencies` of the `langgraph.json` in the working directory, which is
     that of the project, in `langgraph dev` and in the image that `langgraph build` makes. The
@@ -35,30 +34,15 @@ def project_source(
     Raises:
         ConfigError: As `load_settings`.
     """
-    files = _graph_sources(manifest)
+    graphs = [Path(name) for name in load_graph_files(manifest)]
+    modules = [each for _, name in load_graph_paths(manifest) for each in _place_of(name)]
     if given:
-        return tuple(dict.fromkeys([*given, *files]))
-    folders = [*_dependencies(file or Path.cwd() / _MANIFEST)]
-    if not folders:
-        folders = [each.parent for each in map(Path, load_graph_files(manifest))]
-        folders += [folder for _, name in load_graph_paths(manifest) for folder in _folder_of(name)]
-    own = [folder.absolute() for folder in folders if not _INSTALLED & {*folder.parts}]
-    return tuple(dict.fromkeys([*map(str, own), *files]))
-
-
-def _graph_sources(manifest: Manifest | None = None) -> tuple[str, ...]:
-    """Return the files of the graphs, whether they are named by file or by module.
-
-    Args:
-        manifest: As `load_settings`.
-
-    Raises:
-        ConfigError: As `load_settings`.
-    """
-    files = [Path(name).absolute() for name in load_graph_files(manifest)]
-    for _, name in load_graph_paths(manifest):
-        files += files_run_by(name.partition(":")[0])[-1:]
-    own = [each for each in files if each.suffix == ".py" and not _INSTALLED & {*each.parts}]
+        folders = [*map(Path, given)]
+    else:
+        folders = [*_dependencies(file or Path.cwd() / _MANIFEST)]
+        folders = folders or [each.parent for each in graphs]
+    places = [each.absolute() for each in (*folders, *graphs, *modules)]
+    own = [each for each in places if not _INSTALLED & {*each.parts}]
     return tuple(dict.fromkeys(map(str, own)))
 
 
@@ -71,11 +55,15 @@ def _dependencies(manifest: Path) -> Iterator[Path]:
     yield from (folder for folder in folders if folder.is_dir())
 
 
-def _folder_of(name: str) -> Iterator[Path]:
-    """Yield the folder of the package that a graph is in, if it is in one."""
+def _place_of(name: str) -> Iterator[Path]:
+    """Yield the folders of the package that a graph is in, or the file of its module."""
     try:
         spec = importlib.util.find_spec(name.partition(":")[0].partition(".")[0])
     except (ImportError, ValueError):
         return
-    if spec is not None and spec.origin is not None:
-        yield Path(spec.origin).absolute().parent
+    if spec is None:
+        return
+    if spec.submodule_search_locations is not None:
+        yield from map(Path, spec.submodule_search_locations)
+    elif spec.origin is not None:
+        yield Path(spec.origin)

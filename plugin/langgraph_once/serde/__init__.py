@@ -2,41 +2,57 @@
 
 In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
 
-    serializer.py   the way of a value: codec, checks, compression, encryption
-    writer.py       the codec and the checks, where a value is not an ordinary one
-    small_rows.py   what a compressed row of a few bytes may hold
-    codecs/         objects to bytes and back: our format, and LangGraph's
-    layers/         bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES
-    trust/          which classes a row may name, and whose code may run
-    bounds/         what reading a row may take: time, memory, stack
-    survey/         what stored rows name, for the command `types`; reads no values
+    serializer.py     the way of a value: codec, zstd, AES-GCM; and back, by the tag
+    codec.py          codec `once2`: a value to bytes and back
+    format.py         what its bytes are
+    writer.py         objects to bytes: ormsgpack walks, and asks about what is not native
+    reader.py         bytes to objects
+    graph.py          values that contain themselves, or are very deep
+    registry.py       how instances of a class are written, and objects of a head made
+    plans/            how objects of each kind are taken apart and put together
+    ladder.py         what is written of an object that cannot be written exactly
+    opaque.py         what a reader hands on for an object that it cannot make
+    names.py          what the bytes call a class
+    paths.py          where in a value something is, for errors
+    refused.py        why a value cannot be taken
+    trust/            which classes a row may name
+    limits.py         what reading a row may take: time, memory, stack
+    stock.py          LangGraph's rows, read by LangGraph's rules
+    messages.py       messages in these, without validation
+    stock_writes.py   LangGraph's rows, written
+    layers/           bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES
+    types_in_rows.py  which classes a row names; reads no values
+    rebuildable.py    whether a new process can rebuild them, and why not
 """
 
-from langgraph_once.serde.codecs.langgraph.read.messages import rebuild_message
-from langgraph_once.serde.codecs.once1 import (
-    Adapter,
-    CyclicFamily,
-    EditableFamily,
-    Family,
+from langgraph_once.serde.messages import rebuild_message
+from langgraph_once.serde.opaque import (
     Opaque,
-    SubclassAdapter,
-    UnreadableError,
-    Unstored,
-    UnstoredError,
-    UnwritableError,
+    OpaqueBytes,
+    OpaqueDict,
+    OpaqueFloat,
+    OpaqueInt,
+    OpaqueList,
+    OpaqueStr,
 )
+from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
+from langgraph_once.serde.plans.exceptions import Unstored, UnstoredError
+from langgraph_once.serde.refused import UnreadableError, UnwritableError
 from langgraph_once.serde.serializer import OnceSerializer
-from langgraph_once.serde.trust.allowlist import storable
 from langgraph_once.serde.trust.audit import Audit
+from langgraph_once.serde.trust.policy import storable
 
 __all__ = [
     "Adapter",
     "Audit",
-    "CyclicFamily",
-    "EditableFamily",
-    "Family",
     "OnceSerializer",
     "Opaque",
+    "OpaqueBytes",
+    "OpaqueDict",
+    "OpaqueFloat",
+    "OpaqueInt",
+    "OpaqueList",
+    "OpaqueStr",
     "SubclassAdapter",
     "UnreadableError",
     "Unstored",

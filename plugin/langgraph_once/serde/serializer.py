@@ -1,44 +1,55 @@
-"""`OnceSerializer`: objects to tagged bytes and back."""
+"""`OnceSerializer`: objects to tagged bytes and back.
+
+A value goes through the codec, then zstd, then AES-GCM. The tag beside the bytes says which.
+Reading obeys the tag, and reads what LangGraph's serializers wrote.
+"""
 
 from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from ormsgpack import packb, unpackb
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import ConfigError, EncryptionError, PayloadError, UnknownTagError
-from langgraph_once.serde.codecs.langgraph.read.json_rows import decode_json, pickle_refusal
-from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
-from langgraph_once.serde.codecs.once1 import (
-    Decoder,
-    Extension,
-    Loader,
-    NotPlain,
-    QuickEncode,
-    Registry,
-    bytes_in,
+from langgraph_once.errors import (
+    ConfigError,
+    EncodeError,
+    EncryptionError,
+    PayloadError,
+    SerdeError,
+    UnknownTagError,
 )
+from langgraph_once.serde.codec import dumps, loads
+from langgraph_once.serde.format import OPTIONS
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
-from langgraph_once.serde.layers.tag import Layer, Tag, may_be_bound
-from langgraph_once.serde.small_rows import SMALL_BYTES, SmallRows
-from langgraph_once.serde.trust.allowlist import Allowlist
-from langgraph_once.serde.writer import Writer
+from langgraph_once.serde.layers.tag import Tag, may_be_bound
+from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
+from langgraph_once.serde.paths import path_of
+from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.registry import Plans
+from langgraph_once.serde.stock import read_json, read_stock
+from langgraph_once.serde.stock_writes import encode_stock
+from langgraph_once.serde.trust.policy import Trust
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pydantic import SecretStr
 
 __all__ = ["OnceSerializer"]
 
-_NULL: Final = Tag("null"), b""
-Decode = Callable[[bytes, str], Any]
-"""Reads bytes that were stored under a tag."""
+_NULL: Final = Tag("null")
+_STOCK: Final = Tag("msgpack")
+_BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
+_PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
+"""What is tried as native first: metadata, counters, a text."""
+_LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
+"""The first bytes of texts, numbers and the like."""
+_QUICK_BYTES: Final = 2048
+"""Longer values are asked for extensions at once: to find one late costs what was read before."""
 
 
 class OnceSerializer(JsonPlusSerializer):
@@ -52,15 +63,16 @@ class OnceSerializer(JsonPlusSerializer):
         self,
         config: SerdeConfig | None = None,
         *,
-        adapters: Iterable[Extension] = (),
+        adapters: Iterable[Any] = (),
         upstream_aes_key: SecretStr | None = None,
     ) -> None:
         """Check the configuration.
 
         Args:
             config: How to write, and what may be read.
-            adapters: Your own types for codec "once1", asked before those in `config`.
-            upstream_aes_key: The key of upstream's `EncryptedSerializer`, to read its rows.
+            adapters: Your own types for codec "once2", asked before those in `config`: each an
+                `Adapter` or a `SubclassAdapter`.
+            upstream_aes_key: The key of LangGraph's `EncryptedSerializer`, to read its rows.
 
         Raises:
             ConfigError: A key is malformed, encryption is required and there is no key, two
@@ -69,9 +81,11 @@ class OnceSerializer(JsonPlusSerializer):
         super().__init__(allowed_msgpack_modules=None)
         self.config = config = config or SerdeConfig()
         self._given = tuple(adapters), upstream_aes_key
-        self._registry = Registry.from_config(config, self._given[0])
         self._keys = KeyRing(config.encryption_keys, requires_bound=config.bind_rows == "required")
-        self._requires_encryption = _requires_encryption(config)
+        if not (config.allows_plain or self._keys):
+            setting = "require_encryption" if config.require_encryption else "bind_rows"
+            problem = "needs at least one key in `encryption_keys`"
+            raise ConfigError(f"SerdeConfig.{setting}", problem)
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
             level=None if config.compression_level == "auto" else config.compression_level,
@@ -79,13 +93,21 @@ class OnceSerializer(JsonPlusSerializer):
             checksum=not self._keys,  # a sealed value vouches for each bit
         )
         # Looked up for each value.
-        self._codec = config.codec
-        self._tag = Tag.parse(config.codec)
-        packs = config.compression == "zstd"
-        self._least_packed = config.min_compress_bytes if packs else sys.maxsize
+        self._tag = Tag(config.codec)
         self._encrypts = bool(self._keys)
         self._binds = self._encrypts and config.bind_rows != "off"
-        self._obey(Allowlist.from_config(config))
+        packs = config.compression == "zstd"
+        self._least_packed = config.min_compress_bytes if packs else sys.maxsize
+        self._unchecked_bytes = unchecked_bytes(config.max_decoded_objects)
+        self._bare_below = 0 if self._encrypts else self._least_packed
+        """Values of fewer bytes are stored as the codec wrote them."""
+        self._keeps = config.on_unavailable == "opaque"
+        self._quick = _PLAIN if config.codec == "once2" and self._bare_below else frozenset()
+        self._plain_tags = ("once2", "msgpack") if config.allows_plain else ()
+        trust = Trust(
+            config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
+        )
+        self._obey(Plans(trust, config, self._given[0]))
 
     def __repr__(self) -> str:
         config = self.config
@@ -102,11 +124,11 @@ class OnceSerializer(JsonPlusSerializer):
         self, extra_allowlist: Iterable[tuple[str, ...] | type]
     ) -> OnceSerializer:
         """Return a serializer that may load these types as well; itself if it already may."""
-        allowlist = self._allowlist.extended(extra_allowlist)
-        if allowlist is self._allowlist:
+        trust = self._plans.trust.extended(extra_allowlist)
+        if trust is self._plans.trust:
             return self
         clone = copy.copy(self)
-        clone._obey(allowlist)  # noqa: SLF001  # of this class
+        clone._obey(self._plans.under(trust))  # noqa: SLF001  # of this class
         return clone
 
     def with_config(self, config: SerdeConfig) -> OnceSerializer:
@@ -117,44 +139,19 @@ class OnceSerializer(JsonPlusSerializer):
         """
         adapters, upstream_aes_key = self._given
         other = type(self)(config, adapters=adapters, upstream_aes_key=upstream_aes_key)
-        other._obey(self._allowlist)  # noqa: SLF001  # of this class
+        listed = (tuple(name.split(":", 1)) for name in self._plans.trust.listed)
+        trust = other._plans.trust.extended(listed)  # noqa: SLF001  # of this class
+        other._obey(other._plans.under(trust))  # noqa: SLF001  # of this class
         return other
 
-    def _obey(self, allowlist: Allowlist) -> None:
-        config = self.config
-        self._allowlist = allowlist
-        once1, msgpack = self._decoders_of(config.max_decoded_objects)
-        self._quick: dict[type, QuickEncode] = {}
-        checks = {"once1": once1.check, "msgpack": msgpack.check}
-        self._writer = Writer(config, allowlist, self._registry.under(allowlist), checks)
-        self._msgpack_decoder = msgpack
-        self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
-        self._small_rows = SmallRows(config, self._decoders_of)
-        # Of the codec that writes: looking takes 1.5 ms for each megabyte, which plain data up to
-        # this size are spared.
-        written = once1 if config.codec == "once1" else msgpack
-        self._unchecked_bytes = written.unchecked_bytes
-        # Plain data of fewer bytes are stored as the codec wrote them.
-        self._bare_below = (
-            0 if self._encrypts else min(self._least_packed, self._unchecked_bytes + 1)
-        )
-        # What is neither compressed nor encrypted goes straight to its codec.
-        self._bare_decoders = {} if self._requires_encryption else self._decoders
+    def _obey(self, plans: Plans) -> None:
+        self._plans = plans
+        self._sealed_plans = plans.under(plans.trust.sealed())
 
-    def _decoders_of(self, max_objects: int) -> tuple[Decoder, MsgpackDecoder]:
-        msgpack = MsgpackDecoder(
-            self._allowlist,
-            min_open_bytes=self.config.max_decoded_bytes,
-            max_objects=max_objects,
-            current_name=self._registry.current_name,
-            on_unavailable=self.config.on_unavailable,
-        )
-        once1 = Decoder(
-            Loader(self._registry, self._allowlist, msgpack.rebuild),
-            max_objects=max_objects,
-            on_unavailable=self.config.on_unavailable,
-        )
-        return once1, msgpack
+    @property
+    def plans(self) -> Plans:
+        """How objects are written, and what may be loaded."""
+        return self._plans
 
     def dumps_typed(self, obj: Any, *, bound_to: BoundTo = ()) -> tuple[str, bytes]:
         """Return the tag and the bytes for `obj`.
@@ -165,48 +162,65 @@ class OnceSerializer(JsonPlusSerializer):
                 is then read only with the same words.
 
         Raises:
-            EncodeError: The codec cannot write it.
+            EncodeError: Neither this codec nor LangGraph's can write it, or it may not be written.
         """
-        # As `encoded`, without a call: the metadata of a checkpoint take half a microsecond.
-        if obj is None and self._bare_below:
-            return _NULL[0].text, b""
-        try:
-            found = self._quick[type(obj)](obj)
-        except Exception:
-            tag, data = self._encoded_with_care(obj)
-        else:
-            if type(found) is bytes and len(found) < self._bare_below:
-                return self._codec, found
-            tag, data = self._tag, self._looked_at(obj, found)
+        if type(obj) in self._quick:  # as metadata are: a microsecond
+            try:
+                data = packb(obj, None, OPTIONS)
+            except TypeError:
+                pass
+            else:
+                if len(data) < self._bare_below:
+                    return "once2", data
+        tag, data = self.encoded(obj)
+        if len(data) < self._bare_below:
+            return tag.text, data
         return self.wrapped(tag, data, bound_to)
 
     def encoded(self, obj: Any) -> tuple[Tag, bytes]:
         """Return what the codec writes for `obj`: neither compressed nor encrypted.
 
         Raises:
-            EncodeError: The codec cannot write it.
+            EncodeError: As `dumps_typed`.
         """
+        kind = type(obj)
         if obj is None:  # as channels are that only say that something happened
-            return _NULL
+            return _NULL, b""
+        if kind in _BINARY:  # what LangGraph writes for them is exact
+            return _BINARY[kind], bytes(obj)  # a copy: the bytearray may change
         try:
-            found = self._quick[type(obj)](obj)
+            data = self._written(obj)
+            if len(data) > self._unchecked_bytes:
+                check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
+        except EncodeError as error:
+            error.path = path_of(vars(error).get("value"), obj)
+            raise
+        except SerdeError as error:
+            raise EncodeError(
+                f"{_name(obj)} is not written, since reading would refuse it: {error}"
+            ) from error
+        except Exception as error:
+            return self._as_langgraph(obj, error)
+        return self._tag, data
+
+    def _as_langgraph(self, obj: Any, error: Exception) -> tuple[Tag, bytes]:
+        """Return what LangGraph writes for a value that this codec cannot write: the last resort.
+
+        Raises:
+            EncodeError: LangGraph cannot write it, either.
+        """
+        try:
+            data = encode_stock(obj)
         except Exception:
-            return self._encoded_with_care(obj)
-        return self._tag, self._looked_at(obj, found)
+            raise _refusal(obj, error) from error
+        name, text = _name(obj), "Stored %s as LangGraph does, as a whole: %s"
+        self._plans.trust.warn(name, text, name, error)
+        return _STOCK, data
 
-    def _looked_at(self, obj: Any, found: bytes | NotPlain) -> bytes:
-        """Return what a quick encoder wrote for `obj`, if reading will not refuse it."""
-        if type(found) is bytes and len(found) <= self._unchecked_bytes:
-            return found
-        return self._writer.checked(obj, self._tag, bytes_in(found))
-
-    def _encoded_with_care(self, obj: Any) -> tuple[Tag, bytes]:
-        """Do what `encoded` does for any value, or report the exact error."""
-        if obj is None:
-            return _NULL
-        tag, data = self._writer.encode(obj)
-        self._quick = self._writer.quick_encoders  # from the first value on there are some
-        return tag, self._writer.checked(obj, tag, data)
+    def _written(self, obj: Any) -> bytes:
+        if self._tag.codec == "msgpack":
+            return encode_stock(obj)
+        return dumps(obj, self._plans)
 
     def wrapped(
         self, tag: Tag, data: bytes, bound_to: BoundTo = (), *, is_piece: bool = False
@@ -219,18 +233,22 @@ class OnceSerializer(JsonPlusSerializer):
             bound_to: As on `dumps_typed`.
             is_piece: Whether it is stored once, among many.
         """
-        if len(data) >= self._least_packed:
+        if self._least_packed <= len(data) <= self.config.max_decoded_bytes:
             packed = self._compression.compress(data, is_piece=is_piece)
-            if packed is not None and (
-                is_piece
-                or len(data) <= self._small_rows.free_bytes
-                or self._small_rows.may_hold(tag, data, len(packed))
-            ):
+            if packed is not None and (is_piece or self._may_hold(tag, data, len(packed))):
                 tag, data = tag.under("zstd"), packed
         if self._encrypts:
             tag = tag.under("aesgcm")
             data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to if self._binds else ())
         return tag.text, data
+
+    def _may_hold(self, tag: Tag, data: bytes, stored_bytes: int) -> bool:
+        """Whether reading lets so few bytes become so much. What it would refuse stays as it is."""
+        try:
+            check_weight(data, stored_bytes, self.config.max_decoded_objects, tag.codec)
+        except SerdeError:
+            return False
+        return True
 
     def moved(
         self, data: tuple[str, bytes], source: BoundTo, target: BoundTo
@@ -273,9 +291,14 @@ class OnceSerializer(JsonPlusSerializer):
                 them.
         """
         text, payload = data
-        decode = self._bare_decoders.get(text)
-        if decode is not None and type(payload) is bytes:
-            return decode(payload, text)
+        if text in self._plain_tags and type(payload) is bytes:
+            if len(payload) < _QUICK_BYTES or payload[0] in _LEAVES:
+                try:
+                    return unpackb(payload)  # without a hook, an extension is an error
+                except ValueError:
+                    pass
+            read = loads if text == "once2" else read_stock
+            return read(payload, self._plans, tag=text, keeps=self._keeps)
         return self.decoded(*self.unwrapped(data, bound_to))
 
     def unwrapped(self, data: tuple[str, bytes], bound_to: BoundTo = ()) -> tuple[Tag, bytes]:
@@ -286,14 +309,20 @@ class OnceSerializer(JsonPlusSerializer):
         """
         text, payload = data
         tag = Tag.parse(text)
-        if self._requires_encryption and not tag.encrypted:
+        if not (self.config.allows_plain or tag.encrypted):
             raise EncryptionError("the value is not encrypted, and must be", tag=text)
         if not isinstance(payload, bytes):
             payload = _bytes_of(payload, text)
+        stored_bytes = len(payload)
         for layer in reversed(tag.layers):
-            payload = self._undo(layer, payload, tag, bound_to)
+            if layer == "zstd":
+                payload = self._compression.decompress(payload, tag=text)
+            elif layer == "aesgcm":
+                payload = self._keys.decrypt(payload, tag=tag.inner, bound_to=bound_to)
+            else:
+                payload = self._upstream_cipher.decrypt(payload, tag=text)
         if "zstd" in tag.layers:
-            self._small_rows.check(tag, payload, len(data[1]))
+            check_weight(payload, stored_bytes, self.config.max_decoded_objects, text)
         return tag, payload
 
     def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> None:
@@ -302,18 +331,14 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             SizeLimitError: It is more than so few bytes may hold.
         """
-        if self._small_rows.may_hold(tag, data, 0, joined=True):
+        if self._may_hold(tag, data, 0):
             return
         stored = 0
         for size in sizes:
             stored += size
             if stored >= SMALL_BYTES:
-                return
-        self._small_rows.check(tag, data, stored, joined=True)
-
-    def spare_bytes(self, data: bytes) -> int:
-        """Return how many bytes of a value may be others before `check_joined` can refuse it."""
-        return self._small_rows.spare_bytes(data)
+                break
+        check_weight(data, stored, self.config.max_decoded_objects, tag.text)
 
     @property
     def piece_keys(self) -> list[bytes]:
@@ -323,36 +348,32 @@ class OnceSerializer(JsonPlusSerializer):
         """
         return [*self._keys.derived("names of pieces"), b""]
 
-    def _undo(self, layer: Layer, payload: bytes, tag: Tag, bound_to: BoundTo) -> bytes:
-        match layer:
-            case "zstd":
-                return self._compression.decompress(payload, tag=tag.text)
-            case "aesgcm":
-                return self._keys.decrypt(payload, tag=tag.inner, bound_to=bound_to)
-            case "aes":
-                return self._upstream_cipher.decrypt(payload, tag=tag.text)
-            case _:
-                assert_never(layer)
-
     def decoded(self, tag: Tag, payload: bytes) -> Any:
         """Return the value of `encoded`.
 
         Raises:
             SerdeError: As `loads_typed`.
         """
+        plans = self._sealed_plans if "aesgcm" in tag.layers else self._plans
         match tag.codec:
-            case "once1" | "msgpack":
-                return self._decoders[tag.codec](payload, tag.text)
+            case "once2":
+                return loads(payload, plans, tag=tag.text, keeps=self._keeps)
+            case "msgpack":
+                return read_stock(payload, plans, tag.text, keeps=self._keeps)
+            case "json":
+                return read_json(payload, plans, tag.text, keeps=self._keeps)
             case "null":
                 return None
             case "bytes":
                 return payload
             case "bytearray":
                 return bytearray(payload)
-            case "json":
-                return decode_json(payload, self._msgpack_decoder, tag=str(tag))
             case "pickle":
-                raise pickle_refusal(str(tag))
+                raise PayloadError(
+                    "pickle is refused, since it runs any code; if you trust the row, read it with "
+                    "LangGraph's own saver, and store it again",
+                    tag=tag.text,
+                )
             case "channels" | "pieces":
                 raise UnknownTagError(
                     "its parts are stored elsewhere; a saver of `langgraph_once.checkpoint` reads "
@@ -363,18 +384,18 @@ class OnceSerializer(JsonPlusSerializer):
                 assert_never(tag.codec)
 
 
-def _requires_encryption(config: SerdeConfig) -> bool:
-    """Return whether all values must be encrypted.
+def _refusal(obj: Any, error: Exception) -> EncodeError:
+    """Return the error that says what cannot be written, and where in the value it stands."""
+    # These say nothing of the value. Messages of other errors may quote it.
+    is_told = isinstance(error, (UnwritableError, TypeError))
+    part = getattr(error, "value", None)
+    whose = _name(obj if part is None else part)
+    reason = str(error) if is_told else type(error).__name__
+    return EncodeError(f"{whose} cannot be written: {reason}", path=path_of(part, obj))
 
-    Raises:
-        ConfigError: They must, and there is no key.
-    """
-    requires = config.require_encryption or config.bind_rows == "required"
-    if requires and not config.encryption_keys:
-        setting = "require_encryption" if config.require_encryption else "bind_rows"
-        problem = "needs at least one key in `encryption_keys`"
-        raise ConfigError(f"SerdeConfig.{setting}", problem)
-    return requires
+
+def _name(obj: object) -> str:
+    return f"{type(obj).__module__}:{type(obj).__qualname__}"
 
 
 def _bytes_of(payload: Any, tag: str) -> bytes:

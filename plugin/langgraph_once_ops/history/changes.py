@@ -87,7 +87,7 @@ class _Compare:
     """Compares values by what is stored of them: `1 == True`, and classes may define `==`."""
 
     def __init__(self, serde: Any, *, with_values: bool) -> None:
-        plain = {"compression": "none", "encryption_keys": {}, "on_unknown": "opaque"}
+        plain = {"compression": "none", "encryption_keys": {}}
         self._serde: OnceSerializer = serde.with_config(replace(serde.config, **plain))
         self._with_values = with_values
 

@@ -78,7 +78,7 @@ def graph_of(saved: CheckpointTuple) -> str:
 def _head(saver: OnceSaver, thread_id: str) -> tuple[str, Status]:
     try:
         for saved in saver.list(CheckpointRef(thread_id, "").config(), limit=1):
-            return graph_of(saved), status_of(saved)
+            return graph_of(saved), status_of(saved.undecoded)
     except SerdeError:  # `verify` says what is wrong; the other threads are listed all the same
         return "", "unreadable"
     return "", ""

@@ -117,7 +117,7 @@ def thread_tree(
     """
     reading = _Reading(thread_id)
     for saved in saver.list({"configurable": {"thread_id": thread_id}}, limit=limit):
-        reading.take(saved)
+        reading.take(saved.undecoded)
     tree = reading.finish()
     _add_bytes(snapshot, tree, reading.versions)
     return tree if tree.nodes else None

@@ -23,7 +23,7 @@ from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.platform.targets import load_file, load_name, load_object
 from langgraph_once.redaction import printable
-from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
+from langgraph_once.serde.rebuildable import TypeStatusChecker
 from langgraph_once.serde.trust.audit import proposed
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.rehearse import CERTAINTIES, Certainty, Rehearsal, Report, Shape, shape_of

@@ -19,7 +19,7 @@ __all__ = ["Head", "thread_heads"]
 
 @dataclass(slots=True)
 class Head:
-    """A newest checkpoint. What cannot be rebuilt of it stands there as an `Opaque`."""
+    """A newest checkpoint. Stand-ins take the place of what cannot be rebuilt."""
 
     thread_id: str
     checkpoint_ns: str

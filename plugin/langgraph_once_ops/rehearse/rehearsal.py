@@ -11,7 +11,7 @@ from langgraph.types import StateSnapshot
 
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
-from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
+from langgraph_once.serde.rebuildable import TypeStatusChecker
 from langgraph_once_ops.due import due_in
 from langgraph_once_ops.rehearse.flow import Flow
 from langgraph_once_ops.rehearse.heads import Head, thread_heads
@@ -27,7 +27,7 @@ class Rehearsal:
     """Looks at one thread after the other.
 
     Args:
-        saver: The database, opened to be read; what cannot be rebuilt becomes an `Opaque`.
+        saver: The database, opened to be read; stand-ins take the place of what cannot be rebuilt.
         graph: The new graph.
         old: The shape of the graph before, if it is known.
         type_status: Whether stored types can be rebuilt by the new code.

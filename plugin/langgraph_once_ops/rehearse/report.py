@@ -54,7 +54,7 @@ _KINDS: Final[dict[str, tuple[Certainty, str]]] = {
     "context-asked": ("look", "a run needs {} in its context; `--against` tells whether it did"),
     "subgraph-unknown": ("look", "{} called a subgraph, which cannot be seen from outside"),
     "type-refused": ("look", "the stored type {} is read once `allowed_types` names it"),
-    "type-opaque": ("look", "values of the stored type {} come as an `Opaque`: no setting helps"),
+    "type-opaque": ("look", "values of the stored type {} are not rebuilt: no setting helps"),
     "unread": ("look", "its newest checkpoint cannot be read: {}"),
 }
 _MAX_FINDINGS: Final = 1000

@@ -13,12 +13,10 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from langgraph_once.config import SerdeConfig
-from langgraph_once.serde import OnceSerializer, Opaque
-from langgraph_once.serde.codecs.once1.registry.class_names import class_names
-from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
-from langgraph_once.serde.survey.type_names import Mention, mentions_in
-from langgraph_once.serde.trust.lookup import find
+from langgraph_once.serde.opaque import STAND_INS, source_of
+from langgraph_once.serde.rebuildable import TypeStatusChecker
+from langgraph_once.serde.trust.lookup import find, names_of
+from langgraph_once.serde.types_in_rows import Mention
 from langgraph_once_ops.due import is_internal, is_node_channel, is_note, join_starts
 from langgraph_once_ops.rehearse.heads import Head
 from langgraph_once_ops.rehearse.report import Add, Report
@@ -30,9 +28,6 @@ Tried: TypeAlias = Callable[[], StateSnapshot | None]
 
 _MAX_PARTS: Final = 100_000
 """Of a value, so many parts are looked at."""
-
-_WRITER: Final = OnceSerializer(SerdeConfig(codec="once1", compression="none"))
-"""Writes an `Opaque` as it was read."""
 
 _PLAIN: Final = {str, bytes, int, float, bool, type(None)}
 
@@ -130,22 +125,21 @@ class Types:
     def look(self, head: Head, add: Add) -> bool:
         """Add the types in a head that cannot be rebuilt as they were; whether there is none."""
         written = [value for _, _, value in head.saved.pending_writes or ()]
-        met: dict[str, Opaque] = {}
+        met: dict[str, Any] = {}
         for part in _parts([*head.values.values(), *written]):
-            if isinstance(part, Opaque):
+            if type(part) in STAND_INS:
                 met.setdefault(part.type_name, part)
             elif isinstance(part, BaseModel) and _lacks(part):
                 name = f"{type(part).__module__}:{type(part).__qualname__}"
                 self._report.upgrades.add(name)
                 add("type-incomplete", name)
-        for name, opaque in met.items():
-            add(self._kind(opaque), name)
+        for name, stand_in in met.items():
+            add(self._kind(name, stand_in), name)
         return not met
 
-    def _kind(self, opaque: Opaque) -> str:
-        name = opaque.type_name
+    def _kind(self, name: str, stand_in: Any) -> str:
         if name not in self._kinds:
-            self._kinds[name] = self._found(name, _mention(opaque))
+            self._kinds[name] = self._found(name, _mention(stand_in))
         return self._kinds[name]
 
     def _found(self, name: str, mention: Mention | None) -> str:
@@ -163,7 +157,7 @@ class Types:
 
     def _propose_aliases(self, mention: Mention) -> None:
         """Propose where the classes of a type are today, if the type is found there then."""
-        moved = {name: self._moved(name) for name in class_names(mention.name)}
+        moved = {name: self._moved(name) for name in mention.names()}
         aliases = {old: new for old, new in moved.items() if new is not None and new != old}
         try:
             status = self._type_status.with_aliases(aliases).of(mention)
@@ -190,16 +184,16 @@ class Types:
         return near.pop() if len(near) == 1 else None
 
 
-def _mention(opaque: Opaque) -> Mention | None:
-    """How its row names a type; None where a row names a method to call, which never is."""
-    _, data = _WRITER.dumps_typed(opaque)
-    mentions = mentions_in("once1", data)
-    return next((each for each in mentions if each.name == opaque.type_name), None)
+def _mention(stand_in: Any) -> Mention | None:
+    """How its row names a type; None where an adapter wrote it, which names none."""
+    source = source_of(stand_in)
+    mention = source and Mention.of_head(source[0])
+    return mention if mention and mention.name else None
 
 
 def _is_there(name: str) -> bool:
     module, _, path = name.partition(":")
-    return find(module, (*path.split("."),)) is not None
+    return names_of(find(module, path)) == (module, path)
 
 
 def _adapters(hints: list[Any]) -> list[TypeAdapter[Any]]:

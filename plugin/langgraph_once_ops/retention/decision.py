@@ -79,7 +79,7 @@ def _is_selected(tables: Tables, thread_id: str, rules: RetentionConfig) -> Prog
     found = FoundCheckpoints(tables.values)
     found.checkpoints.append(head)
     yield from tables.collect(thread_id, found.manifests(), found.assembly)
-    return any(status_of(saved) in rules.status for saved in found.tuples())
+    return any(status_of(saved.undecoded) in rules.status for saved in found.listed())
 
 
 def _text(value: Any) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from ormsgpack import OPT_NON_STR_KEYS, Ext, packb, unpackb
 
-from langgraph_once.serde.bounds.msgpack_headers import Kind, after_value, read_token, text_at
+from langgraph_once.serde.limits import check_keys
 
 __all__ = ["HEAD", "MEDIA", "channel_name", "channels_in", "kind_of", "media_bytes"]
 
@@ -31,23 +32,20 @@ def channels_in(data: bytes) -> dict[str, int]:
     Raises:
         ValueError: It is none, or damaged.
     """
-    found = {HEAD: len(data)}
-    for key, at, end in _entries(data, 0):
-        if key == _VALUES:
-            found.update({name: stop - start for name, start, stop in _entries(data, at)})
-            found[HEAD] -= end - at
-    return found
+    check_keys(data)
+    checkpoint = unpackb(data, ext_hook=Ext, option=OPT_NON_STR_KEYS)
+    values = checkpoint.get(_VALUES, {}) if isinstance(checkpoint, dict) else None
+    if not isinstance(values, dict) or {*map(type, checkpoint)} - {str}:
+        raise ValueError("no checkpoint")
+    try:
+        found = {name: _size(value) for name, value in values.items()}
+        return {HEAD: len(data) - _size(values), **found}
+    except TypeError as error:  # lists are nested too deep
+        raise ValueError("it is nested too deep") from error
 
 
-def _entries(data: bytes, at: int) -> Iterator[tuple[str, int, int]]:
-    """The keys of the map at `at`, and where their values are."""
-    top = read_token(data, at)
-    if top.kind is not Kind.MAP:
-        raise ValueError("no map")
-    at = top.body
-    for _ in range(top.size):
-        key, start = text_at(data, at)
-        yield key, start, (at := after_value(data, start))
+def _size(value: Any) -> int:
+    return len(packb(value, None, OPT_NON_STR_KEYS))
 
 
 def channel_name(channel: str) -> str:

@@ -78,7 +78,7 @@ class Survey:
         bytes: By table, as values are stored.
         weeks: What was stored, by the Monday of its week.
         sampled: How many threads were read.
-        after: Bytes that `migrate --to once1` would leave.
+        after: Bytes that `migrate --to once2` would leave.
         pieces: How many new rows of ours there would be then.
         unknown: Rows whose thread, namespace or checkpoint is no text.
         store: Items of the store, if it is in this database, by the first label of namespaces.
@@ -117,7 +117,7 @@ class Survey:
 
     @property
     def disk_after(self) -> float:
-        """About what `migrate --to once1` would leave on the disk, once that is tidied up."""
+        """About what `migrate --to once2` would leave on the disk, once that is tidied up."""
         besides = max(0, self.disk - self.free - self.total)
         keys = min(besides, _ROW_KEYS * sum(self.rows.values()))
         ends = (besides - keys) / max(1, self.total)  # of pages: room that no other row fits into

@@ -45,7 +45,7 @@ class Measured:
     """What was found in a thread.
 
     Attributes:
-        after: Bytes that `migrate --to once1` would leave.
+        after: Bytes that `migrate --to once2` would leave.
         pieces: How many new rows of ours there would be.
         channels: Bytes by channel, before they are compressed.
         kinds: Likewise, by kind of value.
@@ -75,7 +75,7 @@ class Scale:
 
     def __init__(self, snapshot: Snapshot, serde: OnceSerializer, *, store_once: bool) -> None:
         # It is only weighed: of an object whose class is not here, the bytes are.
-        lenient = replace(serde.config, on_unavailable="opaque", on_unknown="opaque")
+        lenient = replace(serde.config, on_unavailable="opaque")
         serde = serde.with_config(lenient)
         self._snapshot = snapshot
         self._target = entering(serde, store_once=store_once).target

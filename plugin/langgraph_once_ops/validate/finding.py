@@ -6,11 +6,10 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.format.value_path import Step, show_path
+from langgraph_once.serde.paths import joined, step_to
 
 __all__ = ["Finding", "Location"]
 
-_NATIVE: Final = -1
 _MAX_BITS: Final = 64
 
 
@@ -90,7 +89,7 @@ class Location:
                 place.add_type(text, f"text: {name}")
 
     def _path(self) -> str:
-        return self._above + show_path(Step(_NATIVE, _sayable(key)) for key in self._keys)
+        return self._above + joined([step_to(_sayable(key)) for key in self._keys])
 
     def _inner(self, above: str, keys: tuple[object, ...]) -> Location:
         inner = Location()

@@ -9,6 +9,7 @@ import base64
 import json
 from importlib.metadata import version
 from pathlib import Path
+from platform import python_version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,12 +41,13 @@ def refusals(folder: str) -> dict[str, str]:
 
 
 def save(folder: str, rows: Rows, refused: Mapping[str, str]) -> None:
-    """Keep `rows` in `folder`, with the versions of the packages that wrote them."""
+    """Keep `rows` in `folder`, with the versions of what wrote them."""
     lines = ",\n".join(
         json.dumps({"name": name, "tag": tag, "base64": base64.b64encode(data).decode()})
         for name, (tag, data) in rows.items()
     )
-    packages = json.dumps({name: version(name) for name in PACKAGES})
+    versions = {name: version(name) for name in PACKAGES} | {"python": python_version()}
+    packages = json.dumps(versions)
     head = f'"packages": {packages},\n"refused": {json.dumps(refused)}'
     (ROOT / folder).mkdir(exist_ok=True)
     path = ROOT / folder / "blobs.json"

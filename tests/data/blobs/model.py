@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from enum import Enum, Flag, IntEnum
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -85,16 +87,6 @@ class RunError(Exception):
         self.hint = hint
 
 
-class Stranger:
-    """A class of a kind that no codec knows."""
-
-    def __init__(self, secret: str) -> None:
-        self.secret = secret
-
-    def __reduce__(self) -> Any:
-        raise TypeError("not to be written")
-
-
 @dataclass
 class Locked:
     """Holds what only LangGraph's own way of writing leaves out."""
@@ -105,13 +97,74 @@ class Locked:
         self.lock = threading.Lock()
 
 
+@dataclass
+class Slotted:
+    __slots__ = ("size",)
+    size: int
+
+
+class Account(pydantic.BaseModel):
+    """Has all that a model of pydantic can have beside its fields."""
+
+    model_config = pydantic.ConfigDict(extra="allow")
+    name: str
+    age: int
+    tags: list[str] = []
+    _seen: int = 0
+
+
+class Page(pydantic.BaseModel, Generic[T]):
+    items: list[T]
+
+
+class Names(pydantic.RootModel[list[str]]):
+    pass
+
+
+class Stamp(datetime):
+    pass
+
+
+class Money(Decimal):
+    pass
+
+
+class Reduced:
+    """Says itself what call makes it."""
+
+    def __init__(self, size: int) -> None:
+        self.double_size = 2 * size
+
+    def __reduce__(self) -> Any:
+        return Reduced, (self.double_size // 2,)
+
+
+class Angle:
+    """Is known to an adapter."""
+
+    def __init__(self, degrees: int) -> None:
+        self.degrees = degrees
+
+
+class Shape:
+    """Is known to an adapter, with all that is derived from it."""
+
+    def __init__(self, sides: int) -> None:
+        self.sides = sides
+
+
+class Square(Shape):
+    pass
+
+
 def double(number: int) -> int:
     return 2 * number
 
 
 NAMES = (
     *("Colour", "Level", "Access", "Point", "Task", "Fixed", "Profile", "OldProfile"),
-    *("Grown", "Title", "Pair", "Tags", "RunError", "Stranger", "Locked", "double"),
+    *("Grown", "Title", "Pair", "Tags", "RunError", "Locked", "double"),
+    *("Slotted", "Account", "Page", "Names", "Stamp", "Money", "Reduced", "Square"),
 )
 
 ALLOWED_TYPES = tuple(f"{__name__}:{name}" for name in NAMES)

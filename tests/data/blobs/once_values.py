@@ -7,36 +7,39 @@ import base64
 import functools
 import importlib
 import ipaddress
+import pathlib
 import re
 import uuid
-from collections import ChainMap, OrderedDict, UserDict, UserList
+from collections import Counter, OrderedDict, UserDict, UserList, defaultdict, deque
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeAlias
 from zoneinfo import ZoneInfo
 
 import pydantic
-import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langgraph.store.base import Item, SearchItem
-from langgraph.types import Send, TimeoutPolicy
+from langgraph.store.base import Item
+from langgraph.types import Command, Send
+from ormsgpack import Ext
 
-from langgraph_once.serde import Unstored, UnstoredError
+from langgraph_once.config import SerdeConfig
+from langgraph_once.serde import Adapter, OnceSerializer, SubclassAdapter
+from langgraph_once.serde.format import Code, head_bytes, object_of, pack
 from tests.data.blobs import model
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = ["CODES", "COMMON", "ELSEWHERE", "FORMS", "KEY", "LAYERS", "VALUES", "Makers", "serde"]
 
-    Makers = dict[str, Callable[[], Any]]
+Makers: TypeAlias = dict[str, Callable[[], Any]]
 
-NOW: Final = datetime(2025, 3, 1, 12, 30, 5, 7, tzinfo=UTC)
-TIMES: Final[dict[str, Any]] = {"created_at": NOW, "updated_at": NOW}
 KEY: Final = {"test": base64.b64encode(b"0123456789abcdef").decode()}
 """A test key: whatever is sealed with it is public."""
+
+_BERLIN: Final = ZoneInfo("Europe/Berlin")
+_NOW: Final = datetime(2025, 3, 1, 12, 30, 5, 7, tzinfo=UTC)
 
 _SETTINGS: Final[dict[tuple[str, ...], dict[str, Any]]] = {
     (): {"compression": "none"},
@@ -51,11 +54,26 @@ LAYERS: Final = {
 }
 """The settings that put each set of layers around a value."""
 
+ADAPTERS: Final = (
+    Adapter(
+        name="angle",
+        types=(model.Angle,),
+        encode=lambda angle: angle.degrees,
+        decode=lambda data: model.Angle(data),
+    ),
+    SubclassAdapter(
+        name="shape",
+        bases=(model.Shape,),
+        encode=lambda shape: shape.sides,
+        decode=lambda cls, data: cls(data),
+    ),
+)
 
-def _validation_error() -> pydantic.ValidationError:
-    with pytest.raises(pydantic.ValidationError) as caught:
-        model.Profile.model_validate({"name": 7})
-    return caught.value
+
+def serde(**settings: Any) -> OnceSerializer:
+    """Return a serializer that knows the classes of `model` and of `structs`."""
+    names = (*model.ALLOWED_TYPES, "tests.data.blobs.structs:Station")
+    return OnceSerializer(SerdeConfig(**({"allowed_types": names} | settings)), adapters=ADAPTERS)
 
 
 COMMON: Final[Makers] = {
@@ -64,57 +82,69 @@ COMMON: Final[Makers] = {
     "bytearray": lambda: bytearray(b"the same " * 20),
     "thread": lambda: {"messages": [HumanMessage("hi there", id="1"), AIMessage("hi", id="2")] * 3},
 }
-"""Stored in every codec, below all layers."""
+"""Stored below all layers."""
 
-
-def _unstored_error() -> UnstoredError:
-    error = UnstoredError("shop:LocalError", "no luck")
-    error.__cause__ = ValueError(1)
-    error.add_note("seen twice")
-    return error
-
-
-ADAPTERS: Final[Makers] = {
-    "complex": lambda: 1 - 2j,
-    "range": lambda: range(1, 9, 2),
-    "slice": lambda: slice(1, None, 2),
-    "fraction": lambda: Fraction(-3, 7),
-    "decimal": lambda: Decimal("-1.50"),
-    "ellipsis": lambda: ...,
-    "notimplemented": lambda: NotImplemented,
-    "datetime": lambda: NOW.replace(tzinfo=ZoneInfo("Europe/Berlin"), fold=1),
+VALUES: Final[Makers] = {
+    "datetime": lambda: _NOW.replace(tzinfo=_BERLIN, fold=1),
+    "datetime-utc": lambda: _NOW,
     "date": lambda: date(2024, 2, 29),
     "time": lambda: time(12, 1, 2, 3, fold=1),
     "timedelta": lambda: timedelta(days=-1, microseconds=3),
     "timezone": lambda: timezone(timedelta(hours=2), "EET"),
-    "zoneinfo": lambda: ZoneInfo("Europe/Berlin"),
+    "zoneinfo": lambda: _BERLIN,
     "uuid": lambda: uuid.UUID(int=7),
-    "pureposixpath": lambda: PurePosixPath("/srv/data/x"),
-    "purewindowspath": lambda: PureWindowsPath("c:/data/x"),
-    "posixpath": lambda: PosixPath("/srv/data/x"),
-    "windowspath": lambda: WindowsPath("c:/data/x"),
+    "uuid-safe": lambda: uuid.UUID(int=7, is_safe=uuid.SafeUUID.safe),
+    "decimal": lambda: Decimal("-1.50"),
+    "fraction": lambda: Fraction(-3, 7),
+    "complex": lambda: 1 - 2j,
+    "range": lambda: range(1, 9, 2),
+    "slice": lambda: slice(1, None, 2),
+    "ellipsis": lambda: ...,
+    "notimplemented": lambda: NotImplemented,
     "pattern": lambda: re.compile("a+(b)", re.IGNORECASE),
+    "array": lambda: array.array("d", [1.5, -2.0]),
+    "mappingproxy": lambda: MappingProxyType({"a": 1, 2: "b"}),
+    "secretstr": lambda: pydantic.SecretStr("pst"),
+    "secretbytes": lambda: pydantic.SecretBytes(b"pst"),
+    "pureposixpath": lambda: pathlib.PurePosixPath("/srv/data/x"),
+    "purewindowspath": lambda: pathlib.PureWindowsPath("c:/data/x"),
+    "posixpath": lambda: pathlib.PosixPath("/srv/data/x"),
+    "windowspath": lambda: pathlib.WindowsPath("c:/data/x"),
     "ipv4address": lambda: ipaddress.IPv4Address("10.0.0.1"),
     "ipv4interface": lambda: ipaddress.IPv4Interface("10.0.0.1/8"),
     "ipv4network": lambda: ipaddress.IPv4Network("10.0.0.0/8"),
     "ipv6address": lambda: ipaddress.IPv6Address("::1"),
     "ipv6interface": lambda: ipaddress.IPv6Interface("::1/64"),
     "ipv6network": lambda: ipaddress.IPv6Network("2001:db8::/64"),
-    "secretstr": lambda: pydantic.SecretStr("pst"),
-    "secretbytes": lambda: pydantic.SecretBytes(b"pst"),
-    "array": lambda: array.array("d", [1.5, -2.0]),
-    "mappingproxy": lambda: MappingProxyType({"a": 1, 2: "b"}),
-    "generic": lambda: model.Pair[int],
-    "genericalias": lambda: dict[str, int],
-    "unstored": lambda: Unstored("httpx:Response"),
-    "unstorederror": _unstored_error,
-    "validationerror": _validation_error,
-    "send": lambda: Send("node", {"a": (1, 2)}, timeout=TimeoutPolicy(run_timeout=3)),
-    "item": lambda: Item(value={"a": 1}, key="k", namespace=("n", "m"), **TIMES),
-    "searchitem": lambda: SearchItem(("n",), "k", {"a": 1}, NOW, NOW, 0.5),
-    "partial": lambda: functools.partial(int, "101", base=2),
 }
-"""By the name of the adapter."""
+"""By the type of `plans.values`."""
+
+ELSEWHERE: Final = {"value-windowspath"}
+"""What cannot be made where the blobs are written."""
+
+
+def _numpy() -> Any:
+    return importlib.import_module("numpy")
+
+
+def _pandas() -> Any:
+    return importlib.import_module("pandas")
+
+
+def _objects() -> Any:
+    made = _numpy().empty(4, object)
+    made[:] = [1, "two", [3, {3}], model.Task("four", (4,))]
+    return made.reshape((2, 2), order="F")
+
+
+def _structure() -> Any:
+    kind = _numpy().dtype([("n", "i1"), ("s", "U2")], align=True)
+    return _numpy().array([(1, "a"), (2, "b")], [("n", "i1"), ("s", "U2")]).astype(kind)
+
+
+def _frame() -> Any:
+    index = _pandas().date_range("2025-03-01", periods=2, tz="Europe/Berlin")
+    return _pandas().DataFrame({"a": [1, 2], "b": ["x", None]}, index=index)
 
 
 def _title() -> model.Title:
@@ -130,25 +160,74 @@ def _run_error() -> model.RunError:
     return error
 
 
-FAMILIES: Final[Makers] = {
-    "model": lambda: model.Profile(name="ann", inner=model.Profile(name="bob", tags=["a"])),
-    "enum": lambda: model.Access.READ | model.Access.WRITE,
-    "numpy": lambda: importlib.import_module("numpy").arange(6, dtype=">i4").reshape(2, 3),
-    "pandas": lambda: importlib.import_module("pandas").Timestamp("2025-03-01T12:30", tz="UTC"),
-    "exception": _run_error,
-    "exceptiongroup": lambda: ExceptionGroup("two", [ValueError(1), OSError(2, "no")]),
+def _syntax_error() -> SyntaxError:
+    return SyntaxError("no", ("a.py", 1, 2, "x = ", 1, 3))
+
+
+def _validated() -> model.Account:
+    account = model.Account.model_validate({"name": "ann", "age": "7", "note": "more"})
+    account._seen = 3  # a private attribute
+    return account
+
+
+def _without_class() -> Any:
+    """What stands for an object whose class is gone: it is written back as it was read."""
+    head = head_bytes("record", f"{model.__name__}:Gone")
+    return serde().loads_typed(("once2", _object(head, {"name": "x"})))
+
+
+def _unhashable() -> Any:
+    """A set of such an object, which cannot be hashed."""
+    inside = object_of(head_bytes("record", f"{model.__name__}:Gone"), {"name": "x"})
+    return serde().loads_typed(("once2", pack(Ext(Code.SET, pack([inside])))))
+
+
+def _object(head: bytes, data: Any) -> bytes:
+    return pack(object_of(head, data))
+
+
+FORMS: Final[Makers] = {
+    "enum": lambda: [model.Colour.RED, model.Level.HIGH, model.Access.READ | model.Access.WRITE],
     "namedtuple": lambda: model.Point(1, model.Point(2, (3,))),
-    "value": _title,
-    "container": lambda: OrderedDict(b=1, a=model.Tags([2, (3,)])),
-    "chainmap": lambda: ChainMap({"a": 1}, {"b": {2}}),
-    "v1model": lambda: model.OldProfile(name="ann", tags=["a"]),
+    "derived": lambda: [_title(), model.Tags([2, (3,)]), OrderedDict(b=1, a=2), Counter("aab")],
+    "derived-containers": lambda: [defaultdict(list, a=[1]), deque([1, 2], maxlen=3)],
+    "derived-values": lambda: [model.Stamp(2025, 3, 1, 12, tzinfo=UTC), model.Money("1.50")],
+    "partial": lambda: functools.partial(int, "101", base=2),
+    "exception": _run_error,
+    "exception-system": lambda: OSError(2, "no", "/srv/x"),
+    "exception-import": lambda: ImportError("no", name="x", path="/srv/x.py"),
+    "exception-syntax": _syntax_error,
+    "exception-unicode": lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"),
+    "group": lambda: ExceptionGroup("two", [ValueError(1), OSError(2, "no")]),
+    "numpy": lambda: _numpy().arange(6, dtype=">i4").reshape(2, 3),
+    "numpy-objects": _objects,
+    "numpy-structure": _structure,
+    "numpy-scalars": lambda: [_numpy().float32(1.5), _numpy().str_("x"), _structure().dtype],
+    "pandas": _frame,
+    "pandas-timestamp": lambda: _pandas().Timestamp("2025-03-01T12:30", tz="UTC"),
+    "polars": lambda: importlib.import_module("polars").DataFrame({"a": [1, None], "b": ["x", ""]}),
+    "arrow": lambda: importlib.import_module("pyarrow").table({"a": [1, None], "b": ["x", "y"]}),
+    "model": lambda: model.Profile(name="ann", inner=model.Profile(name="bob", tags=["a"])),
+    "model-more": _validated,
+    "model-generic": lambda: model.Page[int](items=[1]),
+    "model-root": lambda: model.Names(["a"]),
+    "model1": lambda: model.OldProfile(name="ann", tags=["a"]),
     "url": lambda: pydantic.AnyUrl("https://example.org/a?b=1"),
     "record": lambda: model.Task("outer", model.Task("inner", {model.Colour.RED: (1, 2)})),
+    "record-frozen": lambda: [model.Fixed("x"), model.Pair(1, 2), model.Slotted(3)],
+    "record-versioned": lambda: model.Grown("x"),
     "object": lambda: SimpleNamespace(a=(1, 2), b=UserDict({1: UserList("ab")})),
-    "arrow": lambda: importlib.import_module("pyarrow").table({"a": [1, None], "b": ["x", "y"]}),
-    "polars": lambda: importlib.import_module("polars").Series("a", ["x", "y"]),
+    "struct": lambda: importlib.import_module("tests.data.blobs.structs").Station("x", [1]),
+    "reduced": lambda: model.Reduced(3),
+    "stock": lambda: {"locked": model.Locked("x")},
+    "named": lambda: [model.Task, model.double, dict[str, int], model.Pair[int], int | None, list],
+    "named-paths": lambda: [pathlib.Path, pathlib.PurePosixPath],
+    "hashed": _unhashable,
+    "stand-in": _without_class,
+    "own:angle": lambda: model.Angle(90),
+    "own:shape": lambda: model.Square(4),
 }
-"""By the name of the family."""
+"""By the form, and where it has several ways, by one of these."""
 
 
 def _cycle() -> list[Any]:
@@ -157,101 +236,50 @@ def _cycle() -> list[Any]:
     return cycle
 
 
+def _deep() -> Any:
+    value: Any = model.Task("innermost")
+    for level in range(40):
+        value = (level, value)
+    return value
+
+
 def _shared() -> list[Any]:
-    shared = {"a": 1}
-    return [shared, shared]
+    shared = model.Task("shared")
+    return [shared, {"again": shared}]
 
 
-def _tree() -> list[Any]:
-    inner = model.Profile(name="bob", tags=["a"])
-    return [model.Profile(name="ann", inner=inner), model.Profile(name="eve", tags=["b"])]
-
-
-EXTENSIONS: Final[Makers] = {
-    "tuple": lambda: (1, ("two", [3])),
-    "map": lambda: {1: "x", (2, 3): None, model.Colour.RED: b"y"},
-    "set": lambda: {(1, 2)},
-    "frozenset": lambda: frozenset({"a"}),
-    "int": lambda: [2**64, -(2**200)],
-    "str": lambda: "half \ud83d of a pair",
-    "bytearray": lambda: [bytearray(b"ab")],
-    "memoryview": lambda: memoryview(b"abcdef"),
-    "adapter": lambda: [Decimal("1.5")],
-    "family": lambda: [model.Fixed("x")],
-    "versioned": lambda: model.Grown("x"),
-    "class": lambda: model.Task,
-    "function": lambda: model.double,
-    "unknown": lambda: model.Stranger("pst"),
-    "ref": _shared,
-    "table": _cycle,
-    "record": FAMILIES["namedtuple"],
-    "model": lambda: model.Fixed("x"),
-    "models": lambda: {"thread": [HumanMessage("x", id="1"), model.Fixed("y"), 3]},
-    "tree": _tree,
-    "upstream": lambda: {"locked": model.Locked("x")},
-    "head": lambda: {"thread": [HumanMessage("x", id="1"), HumanMessage("y"), HumanMessage("z")]},
-}
-"""By the name of the extension of codec `once1`, in lower case."""
-
-
-def _objects() -> Any:
-    numpy = importlib.import_module("numpy")
-    made = numpy.empty(4, object)
-    made[:] = [1, "two", None, model.Task("four", (4,))]
-    made[2] = [3, {3}]
-    return made.reshape((2, 2), order="F")
-
-
-def _numpy() -> Any:
-    return importlib.import_module("numpy")
-
-
-def _structure() -> Any:
-    return (
-        _numpy()
-        .array([(1, "a"), (2, "b")], [("n", "i1"), ("s", "U2")])
-        .astype(_numpy().dtype([("n", "i1"), ("s", "U2")], align=True))
-    )
-
-
-def _tuple_cycle() -> Any:
-    cycle: Any = ([1],)
-    cycle[0].append(cycle)
-    return cycle
-
-
-def _thread_of_documents() -> Any:
-    found = [Document("d", metadata={"page": 1}), Document("e", metadata={"page": 2})]
-    return [HumanMessage("x"), ToolMessage("y", tool_call_id="1", artifact=found)]
-
-
-def _thread_of_odd_parts() -> Any:
+def _odd_thread() -> list[Any]:
+    found = [Document("d", metadata={"page": 1}), Document("e", metadata={"at": _NOW})]
     return [
-        HumanMessage("x", additional_kwargs={"at": NOW}),
-        ToolMessage("y", tool_call_id="1", artifact=(model.Task("t"), {"k": [Document("d")]})),
+        HumanMessage("x", id="1", additional_kwargs={"at": _NOW}),
+        ToolMessage("y", tool_call_id="1", artifact=found),
+        ToolMessage("z", tool_call_id="2", artifact=(model.Task("t"), {"k": [Document("d")]})),
         model.Task("no message"),
+        "text",
     ]
 
 
-def _thread_beside_its_last() -> Any:
-    thread = _thread_of_odd_parts()
-    return {"thread": thread, "last": thread[-1], "again": [thread[0]]}
+def _state() -> dict[str, Any]:
+    thread = _odd_thread()
+    times = {"created_at": _NOW, "updated_at": _NOW}
+    item = Item(value={"a": 1}, key="k", namespace=("n", "m"), **times)
+    command: Command[Any] = Command(update={"a": (1,)}, goto=Send("node", {"a": {1}}), resume=item)
+    return {"thread": thread, "last": thread[-2], "sends": [command]}
 
 
-FORMS: Final[dict[str, tuple[dict[str, Any], Callable[[], Any]]]] = {
-    "numpy-objects": ({}, _objects),
-    "numpy-structure": ({}, _structure),
-    "numpy-dtype": ({}, lambda: _structure().dtype),
-    "numpy-matrix": ({}, lambda: _numpy().array([[1, 2]], "i1").view(_numpy().matrix)),
-    "pandas-arrow-text": ({}, lambda: importlib.import_module("pandas").Series(["x", "y"])),
-    "tuple-cycle": ({}, _tuple_cycle),
-    "thread-of-documents": ({}, _thread_of_documents),
-    "thread-of-odd-parts": ({}, _thread_of_odd_parts),
-    "odd-parts-beside-a-thread": ({}, lambda: {"a": _thread_of_odd_parts(), "b": (NOW, {1: 2})}),
-    "thread-beside-its-last": ({}, _thread_beside_its_last),
-    "proxy-of-a-mapping": ({}, lambda: MappingProxyType(OrderedDict(b=1, a=2))),
+CODES: Final[Makers] = {
+    "native": lambda: {"a": [None, True, -1, 2**64 - 1, 1.5, "x", b"y"]},
+    "tuple": lambda: (1, ("two", [3])),
+    "set": lambda: {(1, 2)},
+    "frozenset": lambda: frozenset({"a"}),
+    "map": lambda: {1: "x", (2, 3): None, model.Colour.RED: b"y"},
+    "int": lambda: [2**64, -(2**200)],
+    "text": lambda: ["half \ud83d of a pair", {"\ud83d": 1}],
+    "many": lambda: [HumanMessage("x", id="1"), model.Fixed("y"), 3],
+    "many-odd": _odd_thread,
+    "many-in-a-state": _state,
+    "shared": _shared,
+    "graph": _cycle,
+    "graph-deep": _deep,
 }
-"""Other ways in which these write: a setting that it takes, and the value."""
-
-ELSEWHERE: Final = {"adapter-windowspath"}
-"""What cannot be written where the blobs are written."""
+"""By the extension of codec `once2`, in lower case, and where it has several uses, by one."""

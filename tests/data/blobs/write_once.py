@@ -2,75 +2,66 @@
 
     .venv/bin/python -m tests.data.blobs.write_once
 
-What is stored is never written again; only what is missing is added, to the folder of the
-version that writes it.
+What is stored is never written again; only what is missing is added, to the folder of the version
+that writes it. Another Python than 3.11 has a folder of its own, for what it writes otherwise.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Final
 
-from langgraph_once.config import SerdeConfig
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.tag import Codec
-from tests.data.blobs import files, model
-from tests.data.blobs.once_values import (
-    ADAPTERS,
-    COMMON,
-    EXTENSIONS,
-    FAMILIES,
-    FORMS,
-    LAYERS,
-)
+from tests.data.blobs import files
+from tests.data.blobs.once_values import CODES, COMMON, FORMS, LAYERS, VALUES, serde
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.data.blobs.files import Rows
 
-CODECS = [codec for codec in ("msgpack", "once1") if codec in get_args(Codec)]
-"""The codecs that this version writes."""
+_PYTHON: Final = "" if sys.version_info[:2] == (3, 11) else "-python{}.{}".format(*sys.version_info)
+FOLDER: Final = "once-" + ".".join(version("langgraph-once").split(".")[:2]) + _PYTHON
+"""Where this version, under this Python, adds rows."""
 
 
 def wanted() -> dict[str, tuple[dict[str, Any], Callable[[], Any]]]:
     """Return the settings and the maker of each row that must be stored, by the row's name."""
     rows: dict[str, tuple[dict[str, Any], Callable[[], Any]]] = {}
-    for codec in CODECS:
-        for layers, settings in LAYERS.items():
-            for name, make in COMMON.items():
-                rows[f"{codec}-{name}{layers}"] = ({"codec": codec} | settings, make)
-    if "once1" in CODECS:
-        settings = {"codec": "once1", "compression": "none", "on_unknown": "opaque"}
-        for kind, makers in (("adapter", ADAPTERS), ("family", FAMILIES), ("ext", EXTENSIONS)):
-            rows |= {f"{kind}-{name}": (settings, make) for name, make in makers.items()}
-        rows |= {f"form-{name}": (settings | more, make) for name, (more, make) in FORMS.items()}
+    for layers, settings in LAYERS.items():
+        for name, make in COMMON.items():
+            rows[f"msgpack-{name}{layers}"] = ({"codec": "msgpack"} | settings, make)
+        if "+" not in layers:  # which were no more when `once2` came
+            rows[f"once2-thread{layers}"] = (settings, lambda: COMMON["thread"]() | {"n": [1] * 99})
+    for kind, makers in (("value", VALUES), ("form", FORMS), ("code", CODES)):
+        rows |= {f"{kind}-{name}": (LAYERS[""], make) for name, make in makers.items()}
     return rows
 
 
-def stored() -> Rows:
-    """Return the rows of all our versions."""
-    return {
-        name: row for folder in files.folders("once-") for name, row in files.load(folder).items()
-    }
+def stored() -> dict[str, Rows]:
+    """Return the rows of all our versions, by folder."""
+    return {folder: files.load(folder) for folder in files.folders("once-")}
 
 
 def main() -> None:
-    """Add what is missing to `once-<major>.<minor>`."""
-    folder = "once-" + ".".join(version("langgraph-once").split(".")[:2])
-    rows = files.load(folder) if folder in files.folders(folder) else {}
+    """Add what is missing to the folder of this version."""
+    before = stored()
+    rows = before.get(FOLDER, {})
     refused: dict[str, str] = {}
     for name, (settings, make) in wanted().items():
-        if name in stored():
+        others = [found[name] for found in before.values() if name in found]
+        if name in rows or (others and not (_PYTHON and settings == LAYERS[""])):
             continue
-        config = SerdeConfig(allowed_types=model.ALLOWED_TYPES, **settings)
         try:
             value = make()
-        except (ImportError, NotImplementedError) as error:
+        except NotImplementedError as error:
             refused[name] = type(error).__name__
             continue
-        rows[name] = OnceSerializer(config).dumps_typed(value)
-    files.save(folder, rows, refused)
+        row = serde(**settings).dumps_typed(value)
+        if row not in others:
+            rows[name] = row
+    if rows:
+        files.save(FOLDER, rows, refused)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def blobs(application: Application, codec: str, count: int, seed: int) -> list[b
 
 def train() -> None:
     """Write a dictionary into the package."""
-    corpus = [blob for codec in ("msgpack", "once1") for blob in blobs(SEEN, codec, 2500, 1)]
+    corpus = [blob for codec in ("msgpack", "once2") for blob in blobs(SEEN, codec, 2500, 1)]
     made = zstd.train_dict(corpus, BYTES)
     path = Path(layer.__file__).parent / "dictionaries" / f"{made.dict_id}.zstd-dictionary"
     path.parent.mkdir(exist_ok=True)
@@ -81,7 +81,7 @@ def measure() -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|---|"
     without = zstandard.ZstdCompressor(3, write_checksum=True).compress
     within = Compression(level=3, max_decoded_bytes=2**28).compress
-    for codec in ("msgpack", "once1"):
+    for codec in ("msgpack", "once2"):
         for metadata in (openai, gemini):
             made = blobs(unseen(metadata), codec, 1500, 2)
             for low, high in ((100, 300), (300, 1024), (1024, 2048), (2048, 4096), (4096, 8193)):

@@ -5,7 +5,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
 
 from tests.forked import run_python
-from tests.unit_tests.serde.codecs.once1.table import once1
+from tests.unit_tests.serde.fidelity.table import once2
 
 SCRIPT = """
 import sys
@@ -14,7 +14,7 @@ for name in {missing!r}:
     sys.modules[name] = None
 import pandas as pd
 from langgraph_once import OnceSerializer, SerdeConfig
-serde = OnceSerializer(SerdeConfig(codec="once1"))
+serde = OnceSerializer(SerdeConfig(codec="once2"))
 frame = pd.DataFrame({{"s": ["a", None], "n": [1, 2]}}, index=pd.Index(["x", "y"], name="i"))
 back = serde.loads_typed(serde.dumps_typed([frame, frame["s"], frame.columns]))
 pd.testing.assert_frame_equal(back[0], frame)
@@ -43,17 +43,17 @@ for name in ("pyarrow", "polars"):
     sys.modules[name] = None
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import SerdeError
-row = ("once1", bytes.fromhex({data!r}))
+row = ("once2", bytes.fromhex({data!r}))
 for policy in ("raise", "opaque"):
-    serde = OnceSerializer(SerdeConfig(codec="once1", on_unavailable=policy))
+    serde = OnceSerializer(SerdeConfig(codec="once2", on_unavailable=policy))
     try:
         print(*(type(part).__name__ for part in serde.loads_typed(row)))
     except SerdeError as error:
-        print("refused", "was not found" in str(error))
+        print("refused", "cannot be imported" in str(error))
 """
 
 
 def test_without_the_package_a_row_is_refused_or_opaque() -> None:
-    row = once1().dumps_typed([pa.array([1]), pl.Series([1]), 7])
+    row = once2().dumps_typed([pa.array([1]), pl.Series([1]), 7])
     done = run_python("-c", READER.format(data=row[1].hex()))
     assert done.stdout.splitlines() == ["refused True", "Opaque Opaque int"], done.stderr[-2000:]

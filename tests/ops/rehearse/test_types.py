@@ -15,6 +15,7 @@ from langgraph.types import Command
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
+from langgraph_once.serde import Adapter
 from langgraph_once_ops.rehearse import Report
 from tests.ops.rehearse.rehearsed import kinds, rehearsed
 
@@ -185,9 +186,12 @@ def holding() -> Any:
 
 
 def test_what_no_line_helps_gets_none(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    value = pandas.Timestamp("2026-01-01")
-    found = rehearsed(stored(tmp_path / "threads.sqlite", value), holding())
+    adapter = Adapter(name="lost", types=(range,), encode=len, decode=range)
+    path = tmp_path / "threads.sqlite"
+    with open_sqlite_saver(path, serde=OnceSerializer(adapters=[adapter])) as saver:
+        graph = holding().copy(update={"checkpointer": saver})
+        graph.update_state(THREAD, {"held": range(3)}, as_node="hold")
+    found = rehearsed(path, holding())
     assert kinds(found) == {"type-opaque"}
     assert (found.allowed_types, found.aliases) == (set(), {})
     assert not found.fails_at("likely")

@@ -129,7 +129,7 @@ def test_what_is_plain_is_as_it_was(here: str, tmp_path: Path) -> None:
         assert whole.history(upstream) == before
 
 
-@pytest.mark.parametrize("codec", ["once1", "msgpack"])
+@pytest.mark.parametrize("codec", ["once2", "msgpack"])
 def test_an_object_whose_class_is_not_here_is_kept(path: Path, codec: str) -> None:
     module = types.ModuleType("only_on_the_server")
     made = make_dataclass("Made", ["number"])

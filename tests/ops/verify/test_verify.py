@@ -94,7 +94,7 @@ def flip(conn: sqlite3.Connection, dice: random.Random) -> str:
 
 def relabel(conn: sqlite3.Connection, dice: random.Random) -> str:
     row, tag = dice.choice(conn.execute("SELECT rowid, type FROM checkpoints").fetchall())
-    news = dice.choice(["msgpack", "once1.aesgcm", tag[1:], tag.upper(), ""])
+    news = dice.choice(["msgpack", "once2.aesgcm", tag[1:], tag.upper(), ""])
     conn.execute("UPDATE checkpoints SET type = ? WHERE rowid = ?", (news, row))
     return "a tag"
 

@@ -237,7 +237,7 @@ def test_a_checkpoint_is_read_once_unless_its_pieces_are_swept_meanwhile(
         asked.clear()
         forgetful = threads.Threads(reader.tables_with(values.Values(reader.serde)))
         reading = noted(forgetful.get(CheckpointRef.of(ON)), note)
-        (found,) = reader.engine.run(reading, writes=False).tuples(is_lazy=False)
+        (found,) = reader.engine.run(reading, writes=False).tuples()
         assert found.checkpoint["channel_values"]["texts"] == texts(latest)
         assert sum("FROM checkpoints" in ask.sql for ask in asked) == (2 if is_swept else 1)
 

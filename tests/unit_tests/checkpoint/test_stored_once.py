@@ -346,3 +346,11 @@ def test_a_database_of_a_newer_version_is_refused(path: Path) -> None:
 
     with pytest.raises(StorageError, match="newer langgraph-once"), open_sqlite_saver(path):
         pass
+
+
+def test_a_value_that_is_larger_than_what_is_decompressed_is_stored_whole(tmp_path: Path) -> None:
+    large = serde(max_decoded_bytes=50_000)
+    thread = [HumanMessage(text(number) * 20, id=str(number)) for number in range(100)]
+    with open_sqlite_saver(str(tmp_path / "threads.sqlite"), serde=large) as saver:
+        assert values(saver, put(saver, ROOT, messages=thread))["messages"] == thread
+        assert not pieces(saver)

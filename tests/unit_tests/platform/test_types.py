@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
+from ormsgpack import packb
 
 from langgraph_once.platform.types import TypeFinding, TypesReport, as_text
+from langgraph_once.serde.format import head_bytes, object_of
 from tests.unit_tests.platform.types_project import ENV, KEY, SECRET, make, once
 
 LISTED = '["foreign:Client", "late_one:Late"]'
@@ -50,17 +52,17 @@ def found(project: Path, **env: str) -> dict[str, Any]:
 def test_each_type_is_found_with_how_it_stands_and_why(types: dict[str, Any]) -> None:
     standings = {name: each["standing"] for name, each in types.items() if name}
     assert {name: word for name, word in standings.items() if word != "always"} == {
-        "__agent:Colour": "own",
-        "__agent:Plan": "own",
-        "__agent:Step": "own",
+        "__agent:Colour": "known",
+        "__agent:Plan": "known",
+        "__agent:Step": "known",
         "__agent:Removed": "lost",
         "__main__:local.<locals>.Local": "lost",
         "__main__:Local": "lost",  # as upstream names it
-        "foreign:Usage": "imported",
+        "foreign:Usage": "known",
         "foreign:Client": "line",
         "late_one:Late": "line",
     }
-    assert "'object'" in types["foreign:Client"]["reason"]
+    assert "runs code" in types["foreign:Client"]["reason"]
     assert "imported" in types["late_one:Late"]["reason"]
     assert types["__agent:Removed"]["reason"].startswith("gone")
     assert types["__main__:local.<locals>.Local"]["reason"].startswith("made in a function")
@@ -196,13 +198,15 @@ def test_names_and_threads_cannot_steer_a_terminal(project: Path, tmp_path: Path
     path = tmp_path / "evil.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
         SqliteSaver(conn).setup()
-        row = b"\xc7\x0e\x0c" + b"evil:[red]Nam\x1b"[:14]  # a class by itself
-        good = b"\xc7\x0a\x0c" + b"evil:[red]"
+        bad, good = (
+            packb(object_of(head_bytes("named", name), None))
+            for name in ("evil:[red]Nam\x1b", "evil:[red]")
+        )
         rows = [
-            ("t", "once1", row),
-            ("\x1b[2J", "once1", good),
+            ("t", "once2", bad),
+            ("\x1b[2J", "once2", good),
             ("t", None, None),
-            ("t", "once1", b"\xc7\xff\x0c"),
+            ("t", "once2", b"\xc7\xff\x0c"),
         ]
         conn.executemany(
             "INSERT INTO writes (thread_id, checkpoint_id, task_id, idx, channel, type, value) "
@@ -258,7 +262,7 @@ def test_what_an_agent_answers_with_is_of_its_state(tmp_path: Path) -> None:
     (folder / "langgraph.json").write_text(json.dumps({"dependencies": ["."], "graphs": graphs}))
     run = once(folder, "types", "--json")
     report = json.loads(run.stdout)
-    own = {each["name"] for each in report["types"] if each["standing"] == "own"}
+    own = {each["name"] for each in report["types"] if each["standing"] == "known"}
     assert own == {"__agent:Answer", "__agent:Inner", "__agent:Other"}
     problems = {line.split(":")[1]: line for line in report["problems"]}
     assert {name.split(".")[1] for name in problems} == {"factory", "gone", "typo"}

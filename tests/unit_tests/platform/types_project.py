@@ -108,6 +108,8 @@ class Usage:
 class Client:
     def __init__(self, url):
         self.url = url
+    def __setstate__(self, state):
+        vars(self).update(state)
 
 def hooked():
     import late_one

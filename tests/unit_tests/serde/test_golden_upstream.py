@@ -111,7 +111,7 @@ def check(version: str, name: str, row: tuple[str, bytes]) -> None:
 
 @pytest.mark.parametrize("version", [version for version, name in ROWS if name == "pickled"])
 def test_a_pickled_row_is_refused(version: str) -> None:
-    with pytest.raises(PayloadError, match="pickle_fallback"):
+    with pytest.raises(PayloadError, match="any code"):
         READER.loads_typed(ROWS[version, "pickled"])
 
 

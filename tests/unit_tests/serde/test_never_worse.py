@@ -87,7 +87,7 @@ def test_plain_data_are_not_walked_to_write_them(name: str) -> None:
     assert ours < 5 * theirs  # 1.7 to 2; it was 17 to 38
 
 
-@pytest.mark.parametrize("part", [bytearray(b"ab"), memoryview(b"ab"), (1, 2), {3}], ids=type)
+@pytest.mark.parametrize("part", [(1, 2), {3}, 2**70, "\ud800"], ids=type)
 @pytest.mark.parametrize("levels", [1, 3, 30])
 def test_a_part_that_is_not_native_is_found_at_any_depth(part: Any, levels: int) -> None:
     value = nested(part, levels, lambda held: {"a": ["text", held], "b": [0.1]})
@@ -132,7 +132,7 @@ class Booking(BaseModel):
 DATES: dict[str, datetime] = {
     "pydantic, of JSON": Booking.model_validate_json('{"arrival": "2026-03-01T15:00Z"}').arrival,
     "pydantic, with an offset": TypeAdapter(datetime).validate_json('"2026-03-01T15:00-05:30"'),
-    "a class of one's own": datetime(2026, 3, 1, 15, fold=1, tzinfo=Nearby()),
+    "a class of one's own": datetime(2026, 3, 1, 15, tzinfo=Nearby()),
     "one that knows no offset": datetime(2026, 3, 1, 15, tzinfo=OfNoOffset()),
 }
 
@@ -141,7 +141,7 @@ DATES: dict[str, datetime] = {
 def test_a_date_keeps_the_offset_of_a_zone_that_cannot_be_stored(name: str) -> None:
     date = DATES[name]
     found, theirs = back(OURS, {"at": date})["at"], back(STOCK, {"at": date})["at"]
-    assert (found, found.utcoffset(), found.fold) == (theirs, date.utcoffset(), date.fold)
+    assert (found, found.utcoffset()) == (theirs, date.utcoffset())
 
 
 def test_what_holds_a_date_with_a_foreign_zone_is_stored_as_with_any_date() -> None:

@@ -99,7 +99,7 @@ async def test_without_its_key_nothing_opens_nor_looks_like_a_value(place: Place
         {"__once__": "json.zstd.aesgcm", "sealed": "no base64!"},
         {"__once__": "json", "sealed": "bm8ganNvbg=="},
         {"__once__": "json", "sealed": "W10="},
-        {"__once__": "once1", "sealed": "e30="},
+        {"__once__": "once2", "sealed": "e30="},
         {"__once__": "json.aesgcm", "sealed": "e30="},
         {"__once__": "x", "sealed": "e30="},
     ],

@@ -33,8 +33,10 @@ from langgraph_once.checkpoint.stored import CellBatch, CheckpointRef, bound
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.redaction import printable
-from langgraph_once.serde import OnceSerializer, Opaque
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.tag import PLAIN_TAGS
+from langgraph_once.serde.opaque import STAND_INS, source_of
+from langgraph_once.serde.types_in_rows import Mention
 
 __all__ = [
     "Migration",
@@ -132,21 +134,27 @@ def _check_loaded(value: Any) -> None:
     todo = [value]
     while todo:
         part = todo.pop()
+        if type(part) in STAND_INS:
+            _check_bytes(part)
+            continue
         if id(part) in seen or isinstance(part, str | bytes | int | float | type | None):
             continue
         seen[id(part)] = part
-        if type(part) is Opaque:
-            if part.kind != "upstream":
-                raise EncodeError(
-                    f"the class of {printable(part.type_name)} cannot be loaded here; run this "
-                    "where the graphs are, and `langgraph-once types` tells which"
-                )
-        elif isinstance(part, Mapping):
+        if isinstance(part, Mapping):
             todo += [*part.keys(), *part.values()]
         elif isinstance(part, list | tuple | set | frozenset | deque):
             todo += part
         todo += getattr(part, "__dict__", {}).values()
         todo += [getattr(part, name, None) for name in getattr(part, "__slots__", ())]
+
+
+def _check_bytes(stand_in: Any) -> None:
+    source = source_of(stand_in)
+    if source is None or Mention.of_head(source[0]).codec != "msgpack":
+        raise EncodeError(
+            f"the class of {printable(stand_in.type_name)} cannot be loaded here; run this where "
+            "the graphs are, and `langgraph-once types` tells which"
+        )
 
 
 @dataclass
@@ -200,10 +208,10 @@ def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
         store_once: Whether long values are cut.
 
     Raises:
-        ConfigError: It writes another codec than `once1`.
+        ConfigError: It writes another codec than `once2`.
     """
-    if serde.config.codec != "once1":
-        raise ConfigError("ONCE_SERDE__CODEC", "must be 'once1' to rewrite rows in it")
+    if serde.config.codec != "once2":
+        raise ConfigError("ONCE_SERDE__CODEC", "must be 'once2' to rewrite rows in it")
     target = Values(serde, store_once=store_once)
     return Way(Values(reading(serde)), target, upstream=as_upstream(serde))
 
@@ -217,7 +225,7 @@ def rotating(serde: OnceSerializer, *, store_once: bool = True) -> Way:
         serde: Also reads what is stored.
         store_once: Whether long values are cut.
     """
-    serde = _with(serde, on_unavailable="opaque", on_unknown="opaque")
+    serde = _with(serde, on_unavailable="opaque")
     return Way(Values(reading(serde)), Values(serde, store_once=store_once), is_rotating=True)
 
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
-from langgraph_once.checkpoint.pieces.levels import Cut, Level
+from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter, Piece
+from langgraph_once.checkpoint.pieces.levels import MAX_GROUP, Cut, Level
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, digests_in
 from langgraph_once.errors import PayloadError, SerdeError
 
 __all__ = ["Assembly", "Cell", "Missing"]
+
+_LEAST_PIECE_BYTES: Final = 64
+"""Pieces are longer than this on the average: one of a byte could stand for a million."""
+_FREE_PIECES: Final = 1024
 
 
 class Cell(NamedTuple):
@@ -177,15 +181,18 @@ class Assembly:
         """The bytes of a value, and how they are cut."""
         levels: list[Level] = []
         names: list[bytes] = []
+        most = _FREE_PIECES + manifest.size // _LEAST_PIECE_BYTES
         for in_no_group in reversed(manifest.levels):
             ends, below = [], []
             for name in names:
                 below += self._below(name)
                 ends.append(len(below))
-                if len(below) > manifest.size:  # groups of groups could go on for ever
+                if len(below) > most:  # groups of groups could go on for ever
                     raise _wrong_size()
             levels.append(Level(ends, names))
             names = below + digests_in(in_no_group)
+        if len(names) > most:
+            raise _wrong_size()
         pieces, ends, end = [manifest.lead], [], 0
         for name in names:
             pieces.append(piece := self._piece(name))
@@ -226,8 +233,11 @@ class Assembly:
         return digest in self._pieces or digest in self._sealed
 
     def _below(self, digest: bytes) -> list[bytes]:
+        group = self._piece(digest)
+        if len(group) > MAX_GROUP * DIGEST_BYTES:
+            raise PayloadError("a group of its pieces is too large", tag="pieces")
         try:
-            return digests_in(self._piece(digest))
+            return digests_in(group)
         except ValueError as error:
             raise PayloadError("a group of its pieces is damaged", tag="pieces") from error
 

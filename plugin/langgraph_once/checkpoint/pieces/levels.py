@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import MAX_FINE_BYTES, Cutter, Piece
 
-__all__ = ["Cut", "Level", "cut"]
+__all__ = ["MAX_GROUP", "Cut", "Level", "cut"]
 
 _LEAST_GROUP: Final = 2
-_MOST_GROUP: Final = 64
+MAX_GROUP: Final = 64
 _ENDS_GROUP: Final = 0x03
 """A digest whose last bits these are, all zero, ends a group: one in 4."""
 _NEAR: Final = 64
@@ -49,8 +49,6 @@ class Cut(NamedTuple):
     """How many bytes come before the first piece. Pieces count from here."""
     levels: tuple[Level, ...]
     """Pieces come first. Groups do not hold what comes after the last digest that ends one."""
-    spare_bytes: int = -1
-    """So many may be others in what is cut like it before someone must look how much it holds."""
 
     @property
     def body(self) -> memoryview:
@@ -105,7 +103,6 @@ def cut(
         before = Cut(b"", 0, ())
     found = Cut(data, start, before.levels)
     same = _same(before, found)
-    found = found._replace(spare_bytes=before.spare_bytes - (len(data) - same.head - same.tail))
     if same.head == len(before.body) == len(found.body):
         return found, {}
     fresh: dict[bytes, Piece] = {}
@@ -241,7 +238,7 @@ def _groups(
 def _group_ends(names: list[bytes], start: int) -> Iterator[int]:
     for end in range(start + 1, len(names) + 1):
         size = end - start
-        if size == _MOST_GROUP or (size >= _LEAST_GROUP and not names[end - 1][-1] & _ENDS_GROUP):
+        if size == MAX_GROUP or (size >= _LEAST_GROUP and not names[end - 1][-1] & _ENDS_GROUP):
             yield end
             start = end
 

@@ -15,12 +15,12 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
+from langgraph_once.checkpoint.pieces.lead import lead_bytes
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
 from langgraph_once.checkpoint.pieces.recent_values import Recent
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.metrics import storage
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1.format.scan import lead_bytes
 from langgraph_once.serde.layers.compression import has_checksum
 from langgraph_once.serde.layers.encryption import BoundTo
 from langgraph_once.serde.layers.tag import Tag
@@ -54,8 +54,8 @@ READABLE: Final = frozenset(
 
 _OF_PIECES: Final[BoundTo] = ("piece",)
 """What pieces are bound to: no value. Which one it is, its digest tells, which stands in values."""
-_AS_IS: Final = frozenset({"once1", "null", "bytes", "bytearray"})
-"""What codec `once1` writes."""
+_AS_IS: Final = frozenset({"once2", "null", "bytes", "bytearray"})
+"""What codec `once2` writes."""
 
 
 class Unpacked(NamedTuple):
@@ -63,6 +63,8 @@ class Unpacked(NamedTuple):
 
     tag: str
     data: bytes
+    is_sealed: bool
+    """Whether one of our keys sealed it: then the classes that it names are known."""
     manifest: PieceManifest | None = None
     unopened: tuple[Cell, BoundTo] | None = None
     """The cell, if it could not be opened; why is told when it is decoded."""
@@ -91,7 +93,7 @@ class Values:
         if isinstance(serde, OnceSerializer):
             self._serde, self._tag, keys = serde, Tag.parse, serde.piece_keys
             self._max_bytes = serde.config.max_decoded_bytes
-            self.stores_once = store_once and serde.config.codec == "once1"
+            self.stores_once = store_once and serde.config.codec == "once2"
         self.readable_metadata: frozenset[str] | None = None
         self.requires_sealed_metadata = False
         if isinstance(serde, OnceSerializer) and keys[0]:
@@ -162,12 +164,13 @@ class Values:
                 tag, data = self._tag(each.tag), each.data
             else:
                 tag, data = self._tag(each.manifest.codec), joined(each.manifest)
-            return self._cut(tag, data, cuts, bound_to) if tag.codec == "once1" else (tag, data)
+            return self._cut(tag, data, cuts, bound_to) if tag.codec == "once2" else (tag, data)
 
         if opened.tag != "channels":
             return self._wrapped(*part(opened), bound_to)
         head, parts = _channels(opened)
-        packed = [_VERSION, head, {name: _pair(*part(each)) for name, each in parts.items()}]
+        packed_parts = {name: _pair(*part(each)) for name, each in parts.items()}
+        packed = [_VERSION, (head.tag, head.data), packed_parts]
         return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
     def sealed(self, data: bytes, bound_to: BoundTo) -> Cell:
@@ -203,14 +206,14 @@ class Values:
             SerdeError: It cannot be opened.
         """
         tag, data = self._serde.unwrapped(cell, bound_to)
-        return _unpacked(tag.codec, data)
+        return _unpacked(tag.codec, data, is_sealed=_is_sealed(tag))
 
     def unpacked_if_sound(self, cell: Cell, bound_to: BoundTo) -> Unpacked:
         """`unpacked`, but what cannot be opened raises its error when it is decoded."""
         try:
             return self.unpacked(cell, bound_to)
         except SerdeError:
-            return Unpacked(cell.tag, b"", unopened=(cell, bound_to))
+            return Unpacked(cell.tag, b"", is_sealed=False, unopened=(cell, bound_to))
 
     def moved(self, cell: Cell, source: BoundTo, target: BoundTo) -> Cell | None:
         """A cell of one row for another; None if it is the same. Nothing is decoded.
@@ -230,10 +233,10 @@ class Values:
             SerdeError: It is damaged.
         """
         if opened.tag != "channels":
-            checkpoint = dict(self._decoded(opened.tag, opened.data))
+            checkpoint = dict(self._decoded(opened))
             return checkpoint, checkpoint.pop("channel_values", {})
         head, parts = _channels(opened)
-        return self._decoded(*head), parts
+        return self._decoded(head), parts
 
     def raw(self, opened: Unpacked) -> Iterator[tuple[str | None, Unpacked]]:
         """What there is to decode in a cell: channels of a checkpoint by their names."""
@@ -241,7 +244,7 @@ class Values:
             yield None, opened
             return
         head, parts = _channels(opened)
-        yield None, _unpacked(*head)
+        yield None, head
         yield from parts.items()
 
     def is_as_now(self, cell: Cell, bound_to: BoundTo, *, is_checkpoint: bool) -> bool:
@@ -331,15 +334,17 @@ class Values:
             opened = self.unpacked(*opened.unopened)
         manifest = opened.manifest
         if manifest is None:
-            return self._decoded(opened.tag, opened.data)
+            return self._decoded(opened)
         if manifest.size > self._max_bytes:
             allowed = f"`max_decoded_bytes` allows {self._max_bytes}"
             raise SizeLimitError(f"it has {manifest.size} bytes; {allowed}", tag=opened.tag)
         check = partial(self._serde.check_joined, self._tag(manifest.codec))
-        return self._decoded(manifest.codec, assembly.joined(manifest, check))
+        joined = assembly.joined(manifest, check)
+        return self._decoded(opened._replace(tag=manifest.codec, data=joined))
 
-    def _decoded(self, codec: str, data: bytes) -> Any:
-        return self._serde.decoded(self._tag(codec), data)
+    def _decoded(self, opened: Unpacked) -> Any:
+        tag = self._tag(opened.tag)
+        return self._serde.decoded(tag.under("aesgcm") if opened.is_sealed else tag, opened.data)
 
     def _encoded(self, value: Any, cuts: list[CutValue], bound_to: BoundTo) -> tuple[Tag, bytes]:
         tag, data = self._serde.encoded(value)
@@ -350,18 +355,15 @@ class Values:
     def _cut(
         self, tag: Tag, data: bytes, cuts: list[CutValue], bound_to: BoundTo
     ) -> tuple[Tag, bytes]:
-        if not self.stores_once or len(data) < MIN_CUT_BYTES:
-            return tag, data
-        lead = lead_bytes(data) if tag.codec == "once1" else 0
+        if not self.stores_once or not MIN_CUT_BYTES <= len(data) <= self._max_bytes:
+            return tag, data  # a larger one would not be joined again
+        lead = lead_bytes(data) if tag.codec == "once2" else 0
         thread_id = bound_to[1]
         cut = self._recent.split(thread_id, tag.text, data, lead_bytes=lead)
-        if cut.cut.spare_bytes < 0:
-            try:
-                self._serde.check_joined(tag, data, self._least_sizes(cut))
-            except SizeLimitError:  # so few bytes would not be read
-                return tag, data
-            looked_at = cut.cut._replace(spare_bytes=self._serde.spare_bytes(data))
-            self._recent.keep(thread_id, cut.manifest, looked_at)
+        try:
+            self._serde.check_joined(tag, data, self._least_sizes(cut))
+        except SizeLimitError:  # so few bytes would not be read
+            return tag, data
         cuts.append(cut)
         storage.cut_values += 1
         return _PIECES, cut.manifest.to_bytes()
@@ -390,18 +392,25 @@ class _Label(NamedTuple):
         return self.text
 
 
-def _channels(opened: Unpacked) -> tuple[tuple[str, bytes], dict[str, Unpacked]]:
+def _is_sealed(tag: Tag | _Label) -> bool:
+    return isinstance(tag, Tag) and "aesgcm" in tag.layers
+
+
+def _channels(opened: Unpacked) -> tuple[Unpacked, dict[str, Unpacked]]:
     try:
         version, head, parts = ormsgpack.unpackb(opened.data)
         if version != _VERSION:
             raise PayloadError("a newer version wrote the checkpoint", tag=opened.tag)
-        return tuple(head), {name: _unpacked(*part) for name, part in parts.items()}
+        is_sealed = opened.is_sealed
+        parts = {name: _unpacked(*part, is_sealed=is_sealed) for name, part in parts.items()}
+        return _unpacked(*head, is_sealed=is_sealed), parts
     except (ValueError, TypeError, AttributeError) as error:
         raise PayloadError("the checkpoint is damaged", tag=opened.tag) from error
 
 
-def _unpacked(codec: str, data: bytes) -> Unpacked:
-    return Unpacked(codec, data, PieceManifest.from_bytes(data) if codec == "pieces" else None)
+def _unpacked(codec: str, data: bytes, *, is_sealed: bool) -> Unpacked:
+    manifest = PieceManifest.from_bytes(data) if codec == "pieces" else None
+    return Unpacked(codec, data, is_sealed, manifest)
 
 
 class _Other:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +19,9 @@ from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
 from langgraph_once.serde.layers.tag import Codec, Tag
-from langgraph_once.serde.survey.rebuildable import RANKS, TypeStatus, TypeStatusChecker, Word
-from langgraph_once.serde.survey.type_names import Mention, channel_at, mentions_in
+from langgraph_once.serde.rebuildable import RANKS, TypeStatus, TypeStatusChecker, Word
 from langgraph_once.serde.trust.audit import is_yours, proposed
-from langgraph_once.serde.trust.module_owner import owner_of
+from langgraph_once.serde.types_in_rows import Mention, mentions_in
 from langgraph_once.settings import Settings
 
 __all__ = ["TypeFinding", "TypesReport", "report_types"]
@@ -28,8 +29,8 @@ __all__ = ["TypeFinding", "TypesReport", "report_types"]
 _MAX_TYPES: Final = 10_000
 """Bounds the memory that a database takes which is made to name ever new types."""
 
-_MAX_NEW_IN_ROW: Final = 100
-"""Of so many, it is looked up in which channel of a checkpoint they are."""
+
+_packages = cache(packages_distributions)
 
 
 @dataclass(slots=True)
@@ -49,8 +50,14 @@ class TypeFinding:
 
     @property
     def owner(self) -> str | None:
-        """Whose it is, as "of the package langmem"."""
-        return owner_of(self.name.partition(":")[0])
+        """Whose it is, as "of the package langmem"; None where that is not known."""
+        top = self.name.partition(":")[0].partition(".")[0]
+        if top in sys.stdlib_module_names:
+            return "of the standard library"
+        packages = sorted({*_packages().get(top, ())})
+        if packages:
+            return f"of {'the package' if len(packages) == 1 else 'one of'} {', '.join(packages)}"
+        return "of this project" if top in sys.modules else None
 
     @property
     def needs_attention(self) -> bool:
@@ -192,23 +199,15 @@ class _DatabaseTypes:
     def _take(
         self, thread_id: str, channel: str | None, codec: Codec, data: bytes, met: set[str]
     ) -> None:
-        places: dict[str, tuple[int, int]] = {}
-        for mention, place in mentions_in(codec, data).items():
+        for mention, inner in mentions_in(codec, data).items():
             standing = self._standing(mention)
-            if standing is not None:
-                _finding(self._report, standing)
-                places.setdefault(standing.name, place)
-        channels = iter(range(_MAX_NEW_IN_ROW))
-        for name, place in places.items():
-            finding = self._report.findings[name]
-            finding.values += name not in met
-            met.add(name)
+            if standing is None:
+                continue
+            finding = _finding(self._report, standing)
+            finding.values += standing.name not in met
+            met.add(standing.name)
             if finding.thread_id is None:
-                finding.thread_id = thread_id
-                finding.channel = channel or ""
-                if channel is None and next(channels, None) is not None:
-                    with suppress(ValueError):
-                        finding.channel = channel_at(codec, data, place)
+                finding.thread_id, finding.channel = thread_id, channel or inner
 
     def _standing(self, mention: Mention) -> TypeStatus | None:
         standing = self._known.get(mention)

@@ -7,7 +7,7 @@ from typing import Final
 
 from langgraph_once.platform.types.types_report import TypeFinding, TypesReport
 from langgraph_once.redaction import printable
-from langgraph_once.serde.survey.rebuildable import Word
+from langgraph_once.serde.rebuildable import Word
 from langgraph_once.serde.trust.audit import environment_line, manifest_line
 
 __all__ = ["as_json", "as_text", "summary"]
@@ -17,8 +17,7 @@ _WORDS: Final[dict[Word, str]] = {
     "schema": "listed: a graph's state names it",
     "storable": "listed: marked `@storable`",
     "listed": "listed in `allowed_types`",
-    "own": "safe: this project's own",
-    "imported": "safe: rebuilt without its code",
+    "known": "safe: data of a package that is imported",
     "line": "needs a line",
     "lost": "cannot be rebuilt",
 }

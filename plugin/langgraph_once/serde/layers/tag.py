@@ -15,7 +15,7 @@ from langgraph_once.errors import UnknownTagError
 __all__ = ["PLAIN_TAGS", "Codec", "Layer", "Tag", "may_be_bound"]
 
 Codec = Literal[
-    "null", "bytes", "bytearray", "once1", "msgpack", "json", "pickle", "channels", "pieces"
+    "null", "bytes", "bytearray", "once2", "msgpack", "json", "pickle", "channels", "pieces"
 ]
 """How a value became bytes. `channels` and `pieces` are of savers: a checkpoint whose channels can
 be read one by one, and a value whose pieces are rows of another table."""
@@ -28,6 +28,12 @@ _ORDERS: Final[tuple[tuple[Layer, ...], ...]] = ((), ("zstd",), ("aesgcm",), ("z
 
 _WRAPPER: Final = "+aes"
 """What upstream's serializer appends to the tag of the one that it wraps, which may be ours."""
+
+_OLD_CODEC: Final = "once1"
+_OF_OLD_CODEC: Final = (
+    "a row of codec once1, which this version does not read; the version that wrote it rewrites "
+    "all rows with `langgraph-once migrate --to msgpack`, and this one reads those"
+)
 
 _CIPHERS: Final = frozenset({"aesgcm", "aes"})
 
@@ -68,6 +74,8 @@ class Tag:
         try:
             return _TAGS[text]
         except KeyError:
+            if str(text).startswith(_OLD_CODEC):
+                raise UnknownTagError(_OF_OLD_CODEC, tag=text) from None
             raise UnknownTagError(
                 "not a tag that this version reads; it knows `<codec>[.zstd][.aesgcm][+aes]` with "
                 f"the codecs {', '.join(get_args(Codec))}",

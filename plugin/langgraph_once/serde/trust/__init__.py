@@ -1,14 +1,9 @@
-"""Which classes a row may name, and whose code may run when it is read.
+"""Which classes a row may name, and what may be done with them.
 
-In: the name of a class, from bytes. Out: the class, or a refusal that says what to set.
+In: the name of a class, from bytes. Out: the class, or a refusal that says what to list.
 
-    policy.py        the table that decides: who may be read and written, and what may run
-    allowlist.py     how does a class stand, and what happens to it by that? `@storable`
-    project.py       which modules are the project's own source?
-    lookup.py        what does a name lead to, without running any code?
-    class_code.py    which code of a class would run while it is rebuilt?
-    hash_guard.py    does a key or item run code of its class when it is hashed?
-    off_loop.py      asks the disk outside of the event loop
-    module_owner.py  to which package does a module belong? For messages
-    audit.py         what was refused or reported so far, and the setting that lets it in
+    policy.py    the table that decides: what may be loaded, made, called, and written
+    project.py   which packages does the project's source import?
+    lookup.py    what does a name lead to, without running any code? What is a class of data?
+    audit.py     counts what was refused or reported, and proposes the setting that lets it in
 """

@@ -1,13 +1,12 @@
-"""Which types were refused or reported so far, on reading and writing, and the setting that would
-let them in, ready to paste.
-"""
+"""Counts which types were refused or reported, and proposes the setting that would let them in."""
 
 from __future__ import annotations
 
 import json
-import logging
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterable
+from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
@@ -17,42 +16,28 @@ from pydantic import TypeAdapter, ValidationError
 from langgraph_once.config import TypeName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import TracebackType
-
     from langgraph.checkpoint.serde.event_hooks import SerdeEvent
 
 __all__ = ["Audit", "environment_line", "is_yours", "manifest_line", "proposed"]
 
 _MAX_NAMES: Final = 1000
 """Bounds the memory of an audit of bytes that are made to name ever new types."""
-
-_BLOCKED: Final = "msgpack_blocked"
-_UNREGISTERED: Final = "msgpack_unregistered_allowed"
-_METHOD: Final = "msgpack_method_blocked"
-
 _NOT_YOURS: Final = frozenset({"builtins", "langgraph_once"})
-
 _TYPE_NAME: Final = TypeAdapter(TypeName)
-
-logger = logging.getLogger(__name__)
 
 
 class Audit:
     """Counts the serde events of this process while it is entered; may be entered again.
 
-    All serializers report here, upstream's too, from all threads:
+    All serializers report here, LangGraph's too, from all threads:
 
         with Audit() as audit:
             graph.get_state(config)
         print(audit.proposal())
 
-    Under "warn" what is written in codec `once1` is heard, too, so that one run of an app names
-    all that its threads hold; under "strict", what is not written. An object may count twice.
-
-    The names that are read come from the bytes, so whoever can write to the database chooses
-    them: read a proposal before you follow it. In what upstream wrote, a nested class appears
-    without its outer one, `mod:Inner`, and is allowed as `mod:Outer.Inner`.
+    Under "warn" what is written is heard as well. The names come from the bytes, so whoever can
+    write to the database chooses them: read a proposal before you follow it. In what LangGraph
+    wrote, a nested class appears as `mod:Inner`, and is allowed as `mod:Outer.Inner`.
 
     Attributes:
         dropped: Events that were not counted, because they named too many different types.
@@ -79,7 +64,6 @@ class Audit:
         if self._unregister is not None:
             self._unregister()
             self._unregister = None
-        self._log()
 
     @property
     def counts(self) -> dict[tuple[str, str], int]:
@@ -90,25 +74,21 @@ class Audit:
     @property
     def blocked(self) -> tuple[str, ...]:
         """The types that were refused, or whose methods were, as `module:Qual.Name`, sorted."""
-        return self._named(_BLOCKED, _METHOD)
+        return self._named("msgpack_blocked", "msgpack_method_blocked")
 
     @property
     def unregistered(self) -> tuple[str, ...]:
         """The types that strict enforcement would refuse, and that were not refused, sorted."""
-        return self._named(_UNREGISTERED)
+        return self._named("msgpack_unregistered_allowed")
 
     def proposal(self, *, allowed_types: Iterable[str] = ()) -> str:
         """Return two lines that let what was met be loaded: for `langgraph.json`, for `.env`.
 
-        Types that only ask for a method call are left out: those calls are never made. So are
-        names that the setting would refuse, builtins, what upstream lists as safe, and our own
-        errors, which are stored where a task failed with one: none of these is yours to allow.
-
         Args:
             allowed_types: What the setting holds today; it comes first.
         """
-        refused_calls = set(self._named(_METHOD))
-        met = (name for name in self._named(_BLOCKED, _UNREGISTERED) if name not in refused_calls)
+        calls = {*self._named("msgpack_method_blocked")}
+        met = [name for name in (*self.blocked, *self.unregistered) if name not in calls]
         names = proposed(met, allowed_types)
         return f"{manifest_line(names)}\n{environment_line(names)}"
 
@@ -122,20 +102,6 @@ class Audit:
 
     def _named(self, *kinds: str) -> tuple[str, ...]:
         return tuple(sorted({name for kind, name in self.counts if kind in kinds}))
-
-    def _log(self) -> None:
-        counts = self.counts
-        if not counts:
-            return
-        # How many, and not which: the names are chosen by whoever wrote the bytes.
-        logger.log(
-            logging.WARNING if self.blocked else logging.INFO,
-            "Serde audit: %d events, %d types refused, %d accepted that are not listed; "
-            "`Audit.proposal()` names them",
-            sum(counts.values()) + self.dropped,
-            len(self.blocked),
-            len(self.unregistered),
-        )
 
 
 def proposed(met: Iterable[str], allowed_types: Iterable[str] = ()) -> list[str]:
@@ -155,7 +121,7 @@ def environment_line(names: Iterable[str]) -> str:
 
 
 def is_yours(name: str) -> bool:
-    """Whether the setting takes it, and it is neither ours nor upstream's to allow."""
+    """Whether the setting takes it, and it is neither ours nor LangGraph's to allow."""
     try:
         _TYPE_NAME.validate_python(name)
     except ValidationError:

@@ -6,37 +6,46 @@ names are looked up in the dictionaries themselves.
 
 from __future__ import annotations
 
+import enum
 import importlib
 import re
 import sys
-from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
+import typing
+from abc import ABCMeta
+from collections import UserDict, UserList, UserString, deque
+from datetime import date, time, timedelta, tzinfo
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from pathlib import PurePath
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
+from uuid import UUID
+
+from pydantic import BaseModel, SecretBytes, SecretStr
 
 __all__ = [
-    "MISSING",
-    "attributes_of",
     "declared",
-    "file_of",
     "find",
-    "find_class",
+    "hook_of",
     "imported",
+    "is_data",
     "is_module_name",
     "names_in",
-    "names_in_module",
     "names_of",
-    "nested_classes",
+    "nested_class",
+    "top_level",
 ]
 
-MISSING: Final[Any] = object()
-"""Stands for what is not there."""
-
-_MODULE_NAME: Final = re.compile(r"[^./\\\0]+(?:\.[^./\\\0]+)*")
-_MAX_PART_BYTES: Final = 252
-"""With `.py` behind it, no name of a file may be longer."""
-
 _complete: Final[set[str]] = set()
-"""Names of modules that were seen imported whole."""
+"""Modules that were seen imported whole."""
 
 _names_in_module: Final[Any] = vars(ModuleType)["__dict__"].__get__
 _names_in_class: Final[Any] = vars(type)["__dict__"].__get__
@@ -45,47 +54,71 @@ _qualname_of: Final[Any] = vars(type)["__qualname__"].__get__
 _module_of: Final[Any] = vars(type)["__module__"].__get__
 
 
-def find(module: str, path: tuple[str, ...], *, own_name: bool = True) -> Any:
-    """Return the class or function of that name; None if there is none.
+def find(module: str, path: str) -> Any:
+    """Return the class or function that has this name in an imported module; None if none has.
 
-    It is found in its module, or in classes of it, never through a module inside of a module.
+    It is found in the module, or in classes of it, never through a module inside of a module. It
+    may call itself something else: a class that was renamed is often kept under its old name.
 
     Args:
-        module: The module.
-        path: The names that lead to it.
-        own_name: Whether it must say itself that this is its name, and not only be imported there.
+        module: The name of the module.
+        path: The names that lead to it, with points between them.
     """
+    place = imported(module)
+    names = None if place is None else _names_in_module(place)
     found: Any = None
-    names = names_in_module(module)
-    for part in path:
+    for part in (path,) if "[" in path else path.split("."):
         found = (names or {}).get(part)
-        names = names_in(found) if issubclass(type(found), type) else None
+        names = names_in(found) if _is_class(found) else None
     if type(found) is staticmethod:
         found = found.__func__
-    its_module, its_name = names_of(found)
-    is_own = its_module == module and its_name == ".".join(path)
-    return found if is_own or (its_name is not None and not own_name) else None
+    return None if names_of(found)[1] is None else found
 
 
-def find_class(module: str, path: tuple[str, ...]) -> type | None:
-    """Return the class of that name; None if there is none, or it is something else."""
-    found = find(module, path)
-    return found if issubclass(type(found), type) else None
+def nested_class(module: str, name: str) -> Any:
+    """Return the only class with this `__name__` that stands in a class of a module, or None.
+
+    LangGraph names a nested class without the classes around it.
+    """
+    place = imported(module)
+    if place is None or not name.isidentifier():
+        return None
+    path = _nested_paths(module, len(_names_in_module(place))).get(name)
+    return find(module, path) if path else None
+
+
+@lru_cache(256)
+def _nested_paths(module: str, _size: int) -> dict[str, str]:
+    """Return, by name, where the nested classes of a module are; nothing where there are two."""
+    found: dict[str, str] = {}
+    around = [("", _names_in_module(sys.modules[module]))]
+    for prefix, names in around:
+        for name, value in [*names.items()]:
+            path = f"{prefix}{name}"
+            if _is_class(value) and names_of(value) == (module, path):
+                around.append((f"{path}.", names_in(value)))
+                if prefix:
+                    found[name] = "" if name in found else path
+    return found
+
+
+def top_level(module: str, name: str) -> Any:
+    """Return what stands under a name in an imported module, whatever it is; None if nothing."""
+    place: Any = sys.modules.get(module)
+    return _names_in_module(place).get(name) if issubclass(type(place), ModuleType) else None
+
+
+def _is_class(target: Any) -> bool:
+    return issubclass(type(target), type)
 
 
 def names_of(target: Any) -> tuple[Any, Any]:
-    """Return the module and the qualified name that a class or function says it has."""
-    if issubclass(type(target), type):
+    """Return the module and the qualified name that a class or function says it has, or Nones."""
+    if _is_class(target):
         return _module_of(target), _qualname_of(target)
     if type(target) in (FunctionType, BuiltinFunctionType):
         return target.__module__, target.__qualname__
     return None, None
-
-
-def names_in_module(name: str) -> Any:
-    """Return the dictionary of an imported module; None if there is no such module."""
-    module = imported(name)
-    return _names_in_module(module) if module is not None else None
 
 
 def imported(name: str) -> Any:
@@ -97,35 +130,26 @@ def imported(name: str) -> Any:
     module: Any = sys.modules.get(name)
     if not issubclass(type(module), ModuleType):
         return None
-    if name in _complete:
-        return module
-    if getattr(_names_in_module(module).get("__spec__"), "_initializing", False):
-        try:
-            module = importlib.import_module(name)
-        except Exception:  # as the other thread is told
-            return None
-    else:
+    if name not in _complete:
+        if getattr(_names_in_module(module).get("__spec__"), "_initializing", False):
+            try:
+                return importlib.import_module(name)
+            except Exception:  # as the other thread is told
+                return None
         _complete.add(name)
     return module
 
 
-def file_of(name: str) -> str | None:
-    """Return the file of a module in `sys.modules`; None if there is none. Does not wait."""
-    module: Any = sys.modules.get(name)
-    if not issubclass(type(module), ModuleType):
-        return None
-    file = _names_in_module(module).get("__file__")
-    return file if isinstance(file, str) else None
+_MODULE_NAME: Final = re.compile(r"[^\W\d]\w{0,250}(?:\.[^\W\d]\w{0,250})*")
 
 
 def is_module_name(name: str) -> bool:
-    """Whether a module can have that name.
+    """Whether a row may have a module of this name imported.
 
-    Importing `package./other` would run `package` before it fails.
+    Importing `package./other` would run `package` before it fails. And `__main__` is what a package
+    runs as a program: importing `unittest.__main__` ends the process.
     """
-    return _MODULE_NAME.fullmatch(name) is not None and all(
-        len(part.encode(errors="replace")) <= _MAX_PART_BYTES for part in name.split(".")
-    )
+    return _MODULE_NAME.fullmatch(name) is not None and "__main__" not in name.split(".")
 
 
 def names_in(cls: type) -> Any:
@@ -133,47 +157,93 @@ def names_in(cls: type) -> Any:
     return _names_in_class(cls)
 
 
-def nested_classes(module: str, name: str) -> list[type]:
-    """Return the classes of that `__name__` that stand in classes of a module, at any depth."""
-    found: list[Any] = []
-    seen: set[int] = set()
-    todo: list[Any] = [*_classes_in(names_in_module(module) or {}, module)]
-    for cls in todo:
-        for inner in _classes_in(names_in(cls), module):
-            if id(inner) not in seen:
-                seen.add(id(inner))
-                todo.append(inner)
-                path = tuple(_qualname_of(inner).split("."))
-                if path[-1] == name and find_class(module, path) is inner:
-                    found.append(inner)
-    return found
+def declared(cls: type, name: str) -> Any:
+    """Return what a class or a base of it declares under a name, as it stands there; None if none.
 
-
-def _classes_in(names: Any, module: str) -> Iterator[Any]:
-    for value in [*names.values()]:
-        if issubclass(type(value), type) and _module_of(value) == module:
-            yield value
-
-
-def declared(cls: type, name: str, default: Any = None) -> Any:
-    """Return what `cls` or a base of it declares under `name`, as it stands there."""
+    Args:
+        cls: The class.
+        name: Of the attribute.
+    """
     for part in _mro_of(cls):
-        value = names_in(part).get(name, MISSING)
-        if value is not MISSING:
-            return value
-    return default
+        names = _names_in_class(part)
+        if name in names:
+            return names[name]
+    return None
 
 
-def attributes_of(obj: Any) -> Iterator[Any]:
-    """Yield the values of the attributes of an object, without asking its class for them."""
-    for part in _mro_of(type(obj)):
-        for descriptor in names_in(part).values():
-            if type(descriptor) is MemberDescriptorType:
-                try:
-                    yield descriptor.__get__(obj)
-                except AttributeError:  # it was never set
-                    continue
-    try:
-        yield from object.__getattribute__(obj, "__dict__").values()
-    except AttributeError:
-        return
+_VALUES: Final = (
+    *(str, bytes, int, float, complex, list, dict, set, frozenset, tuple, deque, bytearray),
+    *(date, time, timedelta, tzinfo, Decimal, Fraction, UUID, PurePath, enum.Enum, BaseException),
+    *(IPv4Address, IPv6Address, IPv4Network, IPv6Network, UserDict, UserList, UserString),
+    *(BaseModel, SecretStr, SecretBytes),
+)
+_RECORDS: Final = ("__dataclass_fields__", "__attrs_attrs__", "__struct_fields__")
+
+
+def is_data(cls: type) -> bool:
+    """Whether instances of a class are data, made by a constructor that is written for data.
+
+    These are models of pydantic, dataclasses, classes of attrs and msgspec, enums, named tuples,
+    exceptions, and subclasses of builtin values. The constructor of any other class may do
+    whatever it likes with its arguments, as that of `subprocess.Popen` does.
+    """
+    return (
+        any(part in _VALUES for part in _mro_of(cls) if type(part) in _METACLASSES)
+        or any(declared(cls, name) is not None for name in _RECORDS)
+        or _is_of(_mro_of(cls), "pydantic.v1.main", "BaseModel")
+    )
+
+
+_METACLASSES: Final = (type, ABCMeta, enum.EnumMeta, type(BaseModel), type(typing.Protocol))
+_METACLASSES_BY_NAME: Final = (
+    ("pydantic.v1.main", "ModelMetaclass"),
+    ("sqlmodel.main", "SQLModelMetaclass"),
+)
+"""Of packages that may be missing."""
+_AT_CREATION: Final = frozenset(
+    {
+        *("__new__", "__init__", "__prepare__", "__setattr__", "__delattr__", "__dir__"),
+        *("__module__", "__qualname__", "__doc__", "__annotations__", "__static_attributes__"),
+        *("__firstlineno__", "__annotate__", "__annotate_func__", "__annotations_cache__"),
+        *("__classcell__", "__parameters__", "__orig_bases__", "__abstractmethods__"),
+        *("__classdictcell__", "__type_params__", "__weakref__", "__repr__", "__slots__"),
+    }
+)
+"""What a metaclass does when a class is made or changed, and what only describes it."""
+
+
+def hook_of(cls: type) -> str | None:
+    """Return the hook through which any instance of a class runs code; None if there is none.
+
+    Nothing of the class runs to find out.
+    """
+    meta = type(cls)
+    if meta not in _METACLASSES and not any(
+        _is_of((meta,), *each) for each in _METACLASSES_BY_NAME
+    ):
+        for part in _mro_of(meta):
+            for name, value in names_in(part).items():
+                is_dunder = name.startswith("__") and name.endswith("__")
+                if is_dunder and name not in _AT_CREATION and not _is_of_python(part, value):
+                    return f"{name} of its metaclass"
+    if declared(cls, "__del__") is not None:
+        return "__del__"
+    for name in ("__class__", "__dict__"):
+        own = declared(cls, name)
+        if type(own) is property or type(own) is FunctionType:
+            return name
+    return None
+
+
+def _is_of_python(part: type, value: Any) -> bool:
+    return part in _METACLASSES or type(value) in (
+        *(WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType),
+        *(type(names_in(type)["__dict__"]), type(names_in(type)["__basicsize__"])),
+    )
+
+
+def _is_of(classes: tuple[type, ...], module: str, name: str) -> bool:
+    """Whether one of these is the class of that name in a module, if that is imported."""
+    place = imported(module)
+    found = None if place is None else _names_in_module(place).get(name)
+    return found is not None and any(cls is found for cls in classes)

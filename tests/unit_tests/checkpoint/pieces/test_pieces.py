@@ -43,7 +43,7 @@ def noise(size: int, seed: int = 0) -> bytes:
 
 def cut(data: bytes, lead_bytes: int = 0, before: CutValue | None = None) -> CutValue:
     return split(
-        "once1",
+        "once2",
         data,
         lead_bytes=lead_bytes,
         cutter=CUTTER,
@@ -66,7 +66,7 @@ def test_bytes_that_are_cut_into_pieces_come_back(data: bytes, times: int, lead:
     database.store(cut(whole, lead))
     manifest = PieceManifest.from_bytes(cut(whole, lead).manifest.to_bytes())
     assert database.load(manifest) == whole
-    assert manifest.codec == "once1"
+    assert manifest.codec == "once2"
 
 
 CHANGES: dict[str, Callable[[bytes], bytes]] = {
@@ -163,7 +163,7 @@ def test_pieces_that_another_deleted_are_stored_again() -> None:
 
 def test_a_key_hides_what_is_equal() -> None:
     data = noise(100_000)
-    keyed = split("once1", data, lead_bytes=0, cutter=Cutter([bytes(range(32))]))
+    keyed = split("once2", data, lead_bytes=0, cutter=Cutter([bytes(range(32))]))
     plain = cut(data)
     assert not keyed.pieces.keys() & plain.pieces.keys()
     cuts = [{len(piece) for piece in value.pieces.values()} for value in (keyed, plain)]
@@ -195,7 +195,7 @@ def bomb(levels: int) -> tuple[PieceManifest, Database]:
         data = digest * 60
     top = CUTTER.digest(data)
     database[top] = data
-    return PieceManifest("once1", 1_000, b"", (top, *[b""] * levels)), database
+    return PieceManifest("once2", 100_000, b"", (*[b""] * levels, top)), database
 
 
 def test_groups_of_groups_end() -> None:
@@ -204,16 +204,33 @@ def test_groups_of_groups_end() -> None:
         database.load(manifest)
 
 
+def test_a_group_holds_no_more_than_one_that_is_written() -> None:
+    database = Database()
+    leaf = CUTTER.digest(b"x" * 100)
+    group = leaf * 65
+    database |= {leaf: b"x" * 100, CUTTER.digest(group): group}
+    manifest = PieceManifest("bytes", 6_500, b"", (b"", CUTTER.digest(group)))
+    with pytest.raises(PayloadError, match="too large"):
+        database.load(manifest)
+
+
+def test_pieces_of_a_byte_do_not_stand_for_millions() -> None:
+    leaf = CUTTER.digest(b"x")
+    database = Database({leaf: b"x"})
+    with pytest.raises(PayloadError, match="do not make up its size"):
+        database.load(PieceManifest("bytes", 100_000, b"", (leaf * 100_000,)))
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"",
         b"\xc1",
-        PieceManifest("once1", 1, b"", ()).to_bytes()[:-1],
-        PieceManifest("once1", 1, b"", (b"",) * 17).to_bytes(),
-        PieceManifest("once1", 1, b"", (b"short",)).to_bytes(),
-        b"\x95\x02\xa5once1\x01\xc4\x00\x90",
-        b"\x95\x01\xa5once1\x01\xc4\x00\x01",
+        PieceManifest("once2", 1, b"", ()).to_bytes()[:-1],
+        PieceManifest("once2", 1, b"", (b"",) * 17).to_bytes(),
+        PieceManifest("once2", 1, b"", (b"short",)).to_bytes(),
+        b"\x95\x02\xa5once2\x01\xc4\x00\x90",
+        b"\x95\x01\xa5once2\x01\xc4\x00\x01",
     ],
 )
 def test_a_damaged_manifest_is_told(data: bytes) -> None:

@@ -47,7 +47,7 @@ def edited(data: bytes, edit: tuple[float, int, bytes, int]) -> bytes:
 
 
 def alone(data: bytes) -> CutValue:
-    return split("once1", data, lead_bytes=7, cutter=CUTTER)
+    return split("once2", data, lead_bytes=7, cutter=CUTTER)
 
 
 def put_together(value: CutValue) -> bytes:
@@ -68,7 +68,7 @@ def test_a_value_that_changed_comes_back_and_stores_what_its_predecessor_lacks(
         data = edited(data, change)
         before, value = (
             value,
-            split("once1", data, lead_bytes=7, cutter=CUTTER, before=value.cut),
+            split("once2", data, lead_bytes=7, cutter=CUTTER, before=value.cut),
         )
         assert put_together(value) == data
         assert value.pieces.keys() <= before.pieces.keys() | value.fresh.keys()
@@ -87,7 +87,7 @@ def test_what_is_not_stored_after_all_is_asked_for(
     data = noise(40_000)
     for change in changes:
         data = edited(data, change)
-    value = split("once1", data, lead_bytes=7, cutter=CUTTER, before=before.cut)
+    value = split("once2", data, lead_bytes=7, cutter=CUTTER, before=before.cut)
     stored = dict(before.pieces) if has_all else {}
     missing = Missing([value])
     missing.tell([digest for digest in missing.wanted if digest in stored])
@@ -99,35 +99,35 @@ def test_what_did_not_change_is_not_named_again() -> None:
     data = noise(50_000)
     for longer in (data + noise(700, 1), data[:25_000] + noise(900, 2) + data[25_700:]):
         recent = Recent(CUTTER)
-        recent.split("thread", "once1", data, lead_bytes=3)
+        recent.split("thread", "once2", data, lead_bytes=3)
         CUTTER.named = 0
-        recent.split("thread", "once1", longer, lead_bytes=3)
+        recent.split("thread", "once2", longer, lead_bytes=3)
         assert 1 <= CUTTER.named < 20
     CUTTER.named = 0
-    recent.split("thread", "once1", longer, lead_bytes=3)
+    recent.split("thread", "once2", longer, lead_bytes=3)
     assert not CUTTER.named
 
 
 def test_values_that_were_cut_long_ago_are_forgotten() -> None:
     recent = Recent(CUTTER, max_bytes=100_000)
     for seed in range(9):
-        recent.split("thread", "once1", noise(20_000, seed), lead_bytes=0)
+        recent.split("thread", "once2", noise(20_000, seed), lead_bytes=0)
     for seed, is_known in ((8, True), (7, True), (0, False)):
         CUTTER.named = 0
-        recent.split("thread", "once1", noise(20_000, seed), lead_bytes=0)
+        recent.split("thread", "once2", noise(20_000, seed), lead_bytes=0)
         assert (CUTTER.named == 0) is is_known
     recent.split(
-        "thread", "once1", noise(60_000), lead_bytes=0
+        "thread", "once2", noise(60_000), lead_bytes=0
     )  # one alone takes no place of all others
     CUTTER.named = 0
-    recent.split("thread", "once1", noise(20_000, 8), lead_bytes=0)
+    recent.split("thread", "once2", noise(20_000, 8), lead_bytes=0)
     assert not CUTTER.named
 
 
 def test_what_was_cut_a_moment_ago_is_there_without_its_pieces() -> None:
     recent = Recent(CUTTER)
     values = [
-        recent.split("thread", "once1", noise(size), lead_bytes=3) for size in (50_000, 60_000)
+        recent.split("thread", "once2", noise(size), lead_bytes=3) for size in (50_000, 60_000)
     ]
     for value, is_known in zip(values, (False, True), strict=True):  # the first one has grown
         manifest = PieceManifest.from_bytes(value.manifest.to_bytes())
@@ -145,10 +145,10 @@ def test_values_of_another_thread_that_begin_alike_are_another_one() -> None:
     recent = Recent(CUTTER)
     values = {thread_id: noise(20_000) + noise(30_000, thread_id) for thread_id in (1, 2)}
     for thread_id, data in values.items():
-        recent.split(thread_id, "once1", data, lead_bytes=0)
+        recent.split(thread_id, "once2", data, lead_bytes=0)
     CUTTER.named = 0
     for thread_id, data in values.items():
-        recent.split(thread_id, "once1", data + noise(300), lead_bytes=0)
+        recent.split(thread_id, "once2", data + noise(300), lead_bytes=0)
     assert CUTTER.named < 20
 
 
@@ -166,35 +166,35 @@ def test_a_new_thread_is_not_compared_with_all_others() -> None:
 
     recent = Recent(CUTTER)
     for number in range(50):
-        recent.split(ThreadId(number), "once1", noise(20_000, number), lead_bytes=0)
+        recent.split(ThreadId(number), "once2", noise(20_000, number), lead_bytes=0)
     compared = 0
-    recent.split(ThreadId("new"), "once1", noise(20_000, 50), lead_bytes=0)
+    recent.split(ThreadId("new"), "once2", noise(20_000, 50), lead_bytes=0)
     assert compared < 5
 
 
 def test_a_copy_of_a_thread_that_is_forgotten_leaves_the_other() -> None:
     recent = Recent(CUTTER, max_bytes=150_000)
-    recent.split("thread", "once1", noise(50_000), lead_bytes=3)
-    value = recent.split("copy", "once1", noise(50_000), lead_bytes=3)
-    recent.split("other", "once1", noise(60_000, 1), lead_bytes=3)  # the oldest is forgotten
+    recent.split("thread", "once2", noise(50_000), lead_bytes=3)
+    value = recent.split("copy", "once2", noise(50_000), lead_bytes=3)
+    recent.split("other", "once2", noise(60_000, 1), lead_bytes=3)  # the oldest is forgotten
     assert recent.whole(value.manifest) == noise(50_000)
 
 
 @pytest.mark.parametrize("lead", [b"abc", b"abcdef", b""])
 def test_what_is_remembered_may_have_another_lead(lead: bytes) -> None:
     recent = Recent(CUTTER)
-    value = recent.split("thread", "once1", b"abc" + noise(50_000), lead_bytes=3)
-    other = split("once1", lead + noise(50_000), lead_bytes=len(lead), cutter=CUTTER)
+    value = recent.split("thread", "once2", b"abc" + noise(50_000), lead_bytes=3)
+    other = split("once2", lead + noise(50_000), lead_bytes=len(lead), cutter=CUTTER)
     assert other.manifest.levels == value.manifest.levels
     assert recent.whole(other.manifest) == lead + noise(50_000)
 
 
 def test_what_was_read_is_cut_as_it_is_stored() -> None:
     """By another process, which goes on with it."""
-    written = Recent(CUTTER).split("thread", "once1", noise(300_000), lead_bytes=3)
+    written = Recent(CUTTER).split("thread", "once2", noise(300_000), lead_bytes=3)
     for end in range(300_700, 302_000, 700):
         data = noise(300_000) + noise(end - 300_000, 1)
-        written = split("once1", data, lead_bytes=3, cutter=CUTTER, before=written.cut)
+        written = split("once2", data, lead_bytes=3, cutter=CUTTER, before=written.cut)
     reader = Recent(CUTTER)
     assembly = Assembly(lambda cell: cell.data, CUTTER)
     assembly.remember = partial(reader.keep, "thread")
@@ -202,7 +202,7 @@ def test_what_was_read_is_cut_as_it_is_stored() -> None:
     assembly.add((digest, "bytes", bytes(piece)) for digest, piece in written.pieces.items())
     assert assembly.joined(written.manifest) == data
     CUTTER.named = 0
-    longer = reader.split("thread", "once1", data + noise(700, 2), lead_bytes=3)
+    longer = reader.split("thread", "once2", data + noise(700, 2), lead_bytes=3)
     assert CUTTER.named < 12
     assert longer.pieces.keys() <= written.pieces.keys() | longer.fresh.keys()
     assert put_together(longer) == data + noise(700, 2)
@@ -212,11 +212,11 @@ def test_a_value_whose_beginning_was_cut_off_is_known() -> None:
     """As a thread that keeps its latest messages: its first one is another each time."""
     recent = Recent(CUTTER)
     data = noise(60_000)
-    recent.split("thread", "once1", data, lead_bytes=3)
+    recent.split("thread", "once2", data, lead_bytes=3)
     for number in range(5):
         data = data[700:] + noise(700, number)
         CUTTER.named = 0
-        recent.split("thread", "once1", data, lead_bytes=3)
+        recent.split("thread", "once2", data, lead_bytes=3)
         assert CUTTER.named < 20
 
 
@@ -227,7 +227,7 @@ def test_a_value_that_only_grows_is_read_in_few_pieces_and_stored_about_twice() 
     steps = []
     for end in range(20_000, len(data) + 1, 2_000):
         before = len(b"".join(stored.values()))
-        value = recent.split("thread", "once1", data[:end], lead_bytes=3)
+        value = recent.split("thread", "once2", data[:end], lead_bytes=3)
         missing = Missing([value])
         missing.tell(missing.wanted & stored.keys())
         stored |= missing.found
@@ -246,7 +246,7 @@ def test_values_that_are_forgotten_between_steps_store_what_is_new_all_the_same(
     for end in range(20_000, 180_000, 1_000):
         for seed in range(6):
             data = noise(180_000, seed)[:end]
-            missing = Missing([recent.split(seed, "once1", data, lead_bytes=0)])
+            missing = Missing([recent.split(seed, "once2", data, lead_bytes=0)])
             missing.tell(missing.wanted & stored.keys())
             stored |= missing.found
         if end == 80_000:

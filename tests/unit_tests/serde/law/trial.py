@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
-from tests.unit_tests.serde.codecs.once1.sameness import difference
+from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.law.judge import LOST, STOCK, breach, stock_gives
 from tests.unit_tests.serde.law.pool import Recipe
 

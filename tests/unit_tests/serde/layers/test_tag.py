@@ -43,7 +43,7 @@ def test_what_we_write_has_no_plus_for_wrappers_to_split_at(
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "+", "+zstd", "msgpack+", "MSGPACK", " msgpack", "once2", "msgpack zstd", "empty"),
+        *("", "+", "+zstd", "msgpack+", "MSGPACK", " msgpack", "once3", "msgpack zstd", "empty"),
         *("msgpack+gzip", "msgpack+aesgcm+zstd", "msgpack+zstd+zstd", "msgpack.aes", ".zstd", "."),
         *("msgpack+aes+zstd", "msgpack+aes.zstd", "zstd", "msgpack+aes+aes", "msgpack..zstd"),
         *("msgpack.zstd+aesgcm", "msgpack+zstd.aesgcm", "msgpack.zstd.aes", "msgpack.aesgcm.zstd"),

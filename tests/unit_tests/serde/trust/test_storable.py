@@ -7,7 +7,6 @@ import sys
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import pydantic
@@ -16,7 +15,7 @@ import pytest
 from langgraph_once import storable
 from langgraph_once.errors import EncodeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.trust.allowlist import find_storable
+from langgraph_once.serde.trust.policy import Standing, Trust
 from tests.unit_tests.serde.strictly import strict_config
 
 HERE = __name__
@@ -75,7 +74,7 @@ class Outer:
 Renamed = Invoice
 
 
-def serde(codec: Any = "once1", **settings: Any) -> OnceSerializer:
+def serde(codec: Any = "once2", **settings: Any) -> OnceSerializer:
     return OnceSerializer(strict_config(codec=codec, compression="none", **settings))
 
 
@@ -115,13 +114,13 @@ def test_a_subclass_is_not_storable() -> None:
         serde().loads_typed(data)
 
 
-@pytest.mark.parametrize(
-    "path", [("Renamed",), ("Outer", "Alias"), ("Credit",), ("HERE",), ("Invoice", "number"), ()]
-)
-def test_a_storable_class_is_found_under_its_own_name_only(path: tuple[str, ...]) -> None:
-    assert find_storable(HERE, ("Invoice",)) is Invoice
-    assert find_storable(HERE, ("Outer", "Inner")) is Outer.Inner
-    assert find_storable(HERE, path) is None
+def test_only_what_is_marked_is_listed_whatever_it_is_called() -> None:
+    trust = Trust("strict")
+    for path in ("Invoice", "Renamed", "Outer.Inner", "Outer.Alias"):
+        assert trust.standing(trust.find(f"{HERE}:{path}")) is Standing.LISTED
+    for path in ("Credit", "HERE", "Invoice.number", "Claiming", ""):
+        with pytest.raises(TypeNotAllowedError):
+            trust.find(f"{HERE}:{path}")
 
 
 def test_a_module_that_is_not_imported_yet_is_not_imported(
@@ -133,7 +132,7 @@ def test_a_module_that_is_not_imported_yet_is_not_imported(
     )
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("shop_of_this_test")
-    rows = {codec: serde(codec).dumps_typed([module.Invoice(3)]) for codec in ("once1", "msgpack")}
+    rows = {codec: serde(codec).dumps_typed([module.Invoice(3)]) for codec in ("once2", "msgpack")}
     del sys.modules["shop_of_this_test"]
     for row in rows.values():
         with pytest.raises(TypeNotAllowedError, match=r"@storable.*import shop_of_this_test first"):
@@ -142,21 +141,6 @@ def test_a_module_that_is_not_imported_yet_is_not_imported(
     importlib.import_module("shop_of_this_test")
     for row in rows.values():
         assert serde().loads_typed(row)[0].number == 3
-
-
-class _Lazy(ModuleType):
-    """Answers every question by importing something, as lazy modules do."""
-
-    touched = False
-
-    def __getattribute__(self, name: str) -> Any:
-        _Lazy.touched = True
-        return Invoice
-
-    @property
-    def __dict__(self) -> Any:  # type: ignore[override]  # a property hides it
-        _Lazy.touched = True
-        return {"Invoice": Invoice}
 
 
 class _Answering(type):
@@ -168,16 +152,6 @@ class _Answering(type):
 
 class Claiming(metaclass=_Answering):
     pass
-
-
-def test_looking_for_it_runs_no_code_of_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "lazy_of_this_test", _Lazy("lazy_of_this_test"))
-    monkeypatch.setitem(sys.modules, "odd_of_this_test", Invoice)
-    monkeypatch.setitem(sys.modules, "none_of_this_test", None)
-    for module in ("lazy", "odd", "none"):
-        assert find_storable(f"{module}_of_this_test", ("Invoice",)) is None
-    assert find_storable(HERE, ("Claiming",)) is None
-    assert not _Lazy.touched
 
 
 def test_an_attribute_of_an_instance_is_no_mark() -> None:

@@ -1,0 +1,135 @@
+"""The bytes of codec `once2`: msgpack, with these extensions.
+
+Native are `None`, `bool`, integers of 64 bits, `float`, `str`, `bytes`, `list`, and `dict` with
+text for keys. ormsgpack writes and reads them in C, and asks a hook about everything else. So no
+Python code walks through plain data.
+
+An `OBJECT` is a head and data. The head says how the object was taken apart (its form), its class,
+the version of that class, and what the form adds. All objects that are made the same way have the
+same head, byte for byte. So a reader finds the function that makes them by the head alone, and
+looks up names, trust and versions once for each head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+import ormsgpack
+from ormsgpack import Ext, packb, unpackb
+
+__all__ = [
+    "EXTENSION_STARTS",
+    "MAX_LEVELS",
+    "NATIVE",
+    "OPTIONS",
+    "Code",
+    "Head",
+    "head_bytes",
+    "head_parts",
+    "object_of",
+    "pack",
+    "unpack",
+]
+
+
+class Code(IntEnum):
+    """The extensions, each with what its content is. Numbers are never used again."""
+
+    TUPLE = 1
+    """An array."""
+    SET = 2
+    """An array."""
+    FROZENSET = 3
+    """An array."""
+    MAP = 4
+    """An array of keys and values in turn: a dictionary with keys that are not all text."""
+    INT = 5
+    """Two's complement, big endian: an integer of more than 64 bits."""
+    TEXT = 6
+    """UTF-8 in which lone surrogates stand as if they were characters."""
+    VALUE = 8
+    """A byte for a type of `plans.values`, then the data of that type."""
+    OBJECT = 9
+    """An array of two: the head, as bytes, and the data."""
+    MANY = 10
+    """An array of two: heads, and a byte for each item. It is no value itself. It stands first in a
+    list, which is the whole value or an item of the dictionary that is. The byte counts the heads
+    from one: the item is the data of such an object. Zero is an item as it is."""
+    SHARED = 12
+    """A value that occurs again further on."""
+    AGAIN = 13
+    """Four bytes: the number of a `SHARED`, counted in the order in which they begin."""
+    GRAPH = 14
+    """An array of values, of which the last is the value. `graph` describes it."""
+    NODE = 15
+    """Four bytes: which of the values of the `GRAPH` stands here."""
+
+
+OPTIONS: Final = (
+    ormsgpack.OPT_PASSTHROUGH_BIG_INT
+    | ormsgpack.OPT_PASSTHROUGH_DATACLASS
+    | ormsgpack.OPT_PASSTHROUGH_DATETIME
+    | ormsgpack.OPT_PASSTHROUGH_ENUM
+    | ormsgpack.OPT_PASSTHROUGH_SUBCLASS
+    | ormsgpack.OPT_PASSTHROUGH_TUPLE
+    | ormsgpack.OPT_PASSTHROUGH_UUID
+)
+"""With all of them, ormsgpack 1.13 asks about everything that it would write as something else, but
+for two: a `bytearray` or `memoryview` in a list or dictionary becomes `bytes`, as in LangGraph."""
+
+EXTENSION_STARTS: Final = frozenset({*range(0xC7, 0xCA), *range(0xD4, 0xD9)})
+"""The first bytes of extensions."""
+
+NATIVE: Final[frozenset[type]] = frozenset({type(None), bool, int, float, str, bytes})
+
+MAX_LEVELS: Final = 32
+"""How deep extensions may stand in each other, since each level copies what is in it. What is
+deeper is a `GRAPH`."""
+
+
+_OBJECT: Final = int(Code.OBJECT)
+
+
+class Head(NamedTuple):
+    """What the head of an object says."""
+
+    form: str
+    name: Any
+    """The class, as `names.name_of` writes it."""
+    version: int
+    extra: list[Any]
+    """What the form adds."""
+
+
+def pack(value: Any, hook: Callable[[Any], Any] | None = None) -> bytes:
+    """Return the msgpack of a value; `hook` returns what stands for what is not native."""
+    return packb(value, hook, OPTIONS)
+
+
+def unpack(content: bytes | memoryview, hook: Callable[[int, bytes], Any] | None = None) -> Any:
+    """Return the value; `hook` returns the value of an extension."""
+    return unpackb(content, ext_hook=hook)
+
+
+def head_bytes(form: str, name: Any, version: int = 0, *extra: Any) -> bytes:
+    """Return a head."""
+    return pack([form, name, version, *extra])
+
+
+def head_parts(head: bytes) -> Head:
+    """Return what a head says.
+
+    Raises:
+        ValueError: It is damaged.
+    """
+    form, name, version, *extra = unpackb(head)
+    if type(form) is not str or type(version) is not int:
+        raise ValueError("no head where one belongs")
+    return Head(form, name, version, extra)
+
+
+def object_of(head: bytes, data: Any, hook: Callable[[Any], Any] | None = None) -> Ext:
+    """Return the extension of an object; `hook` as for `pack`."""
+    return Ext(_OBJECT, packb([head, data], hook, OPTIONS))

@@ -1,0 +1,441 @@
+"""Values that contain themselves, or are deeper than extensions may stand in each other.
+
+Such a value is written flat, as a `GRAPH`: an array of nodes, of which the last is the value. A
+node is one container or object, and a `NODE` stands in it for each of those that it holds. A node
+comes after those that it holds, so a reader makes one after the other. Where a node holds a later
+one, the value contains itself: the later one is made empty, and filled when its turn comes.
+
+What is one object stays one here, lists and dictionaries too.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from ormsgpack import Ext, packb, unpackb
+
+from langgraph_once.errors import PayloadError, SizeLimitError
+from langgraph_once.serde.format import EXTENSION_STARTS, OPTIONS, Code, pack
+from langgraph_once.serde.limits import MAX_EXPANDED, MAX_HASH_LEVELS
+from langgraph_once.serde.opaque import STAND_INS, bare, source_of
+from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.writer import Writer
+
+if TYPE_CHECKING:
+    from langgraph_once.serde.registry import Plans
+
+__all__ = ["Graph", "read_graph", "write_graph"]
+
+_CODES: Final[dict[type, Code]] = {
+    tuple: Code.TUPLE,
+    set: Code.SET,
+    frozenset: Code.FROZENSET,
+}
+_BLANKS: Final[dict[int, type[Any]]] = {Code.MAP: dict, Code.SET: set}
+_FILLABLE: Final = (list, dict, set)
+_FIXED: Final = (tuple, frozenset)
+_MAX_NODES: Final = 1 << 20
+_UNROLLED: Final = (list, dict, set, tuple, frozenset, deque, OrderedDict)
+_HEAP_TYPE: Final = 1 << 9
+_MAX_LEVELS_IN_C: Final = 5000
+"""How deep others than these and classes made in Python may stand in each other: Python frees them
+recursively on the C stack."""
+
+
+def _is_freed_in_c(value: Any) -> bool:
+    kind = type(value)
+    return kind not in _UNROLLED and not kind.__flags__ & _HEAP_TYPE
+
+
+def _cycles(held: list[list[int]]) -> Iterator[list[int]]:
+    """Yield the nodes in groups that hold each other, each behind those that it holds (Tarjan)."""
+    order: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    open_nodes: list[int] = []
+    for start in range(len(held)):
+        stack = [] if start in order else [(start, iter(held[start]))]
+        while stack:
+            node, rest = stack[-1]
+            if node not in order:
+                order[node] = lowest[node] = len(order)
+                open_nodes.append(node)
+            new = next((each for each in rest if each not in order), None)
+            if new is not None:
+                stack.append((new, iter(held[new])))
+                continue
+            stack.pop()
+            below = [lowest[each] for each in held[node] if each in lowest]
+            lowest[node] = min([lowest[node], *below])
+            if lowest[node] == order[node]:
+                group = [open_nodes.pop()]
+                while group[-1] != node:
+                    group.append(open_nodes.pop())
+                for each in group:
+                    del lowest[each]
+                yield group
+
+
+class _Sizes:
+    """What each node takes with those that it holds written out. Asked by writer and reader."""
+
+    def __init__(self) -> None:
+        self._units: list[int] = []
+        self._levels: list[int] = []
+        self._in_c: list[int] = []
+        self._sum = self._deepest = self._deepest_in_c = self._taken = self._hashed = 0
+
+    def add(self, number: int) -> None:
+        """Note that the current node holds this one."""
+        self._sum += self._units[number]
+        self._deepest = max(self._deepest, self._levels[number])
+        self._deepest_in_c = max(self._deepest_in_c, self._in_c[number])
+
+    def take_hashes(self) -> None:
+        """Note that what the current node holds so far is hashed: that of a tuple is not kept.
+
+        Raises:
+            SizeLimitError: All together, it takes too long.
+        """
+        self._hashed += self._sum - self._taken
+        self._taken = self._sum
+        if self._hashed > MAX_EXPANDED:
+            raise SizeLimitError("its parts are hashed too often")
+
+    def end(self, size: int, *values: Any) -> None:
+        """Note the size of the current node, which ends here, or of some that hold each other.
+
+        Raises:
+            SizeLimitError: Written out, it takes too much; or it is nested too deep for Python.
+        """
+        self._units.append(self._sum + size)
+        is_fixed = len(values) == 1 and isinstance(values[0], _FIXED)
+        self._levels.append(self._deepest + 1 if is_fixed else 0)
+        in_c = sum(map(_is_freed_in_c, values))
+        self._in_c.append(self._deepest_in_c + in_c if in_c else 0)
+        if self._units[-1] > MAX_EXPANDED:
+            raise SizeLimitError("its parts are repeated too often")
+        if self._levels[-1] > MAX_HASH_LEVELS or self._in_c[-1] > _MAX_LEVELS_IN_C:
+            raise SizeLimitError("it is nested too deep")
+        self._sum = self._taken = self._deepest = self._deepest_in_c = 0
+
+
+class _Node:
+    """One container or object while a value is written."""
+
+    __slots__ = ("data", "head", "held", "number", "value")
+
+    def __init__(self, value: Any, head: bytes = b"", data: Any = None) -> None:
+        self.value = value
+        self.head = head
+        self.data = data
+        self.held = self.parts()
+        self.number = -1
+
+    def parts(self) -> list[Any]:
+        """Return what it holds."""
+        content = self.data if self.head else self.value
+        if type(content) is dict:
+            is_text = self.head or all(type(key) is str for key in content)
+            return [*content.values()] if is_text else [*chain.from_iterable(content.items())]
+        return [*content] if type(content) is list or not self.head else [content]
+
+
+def write_graph(value: Any, plans: Plans) -> bytes:
+    """Return the bytes of a value.
+
+    Raises:
+        UnwritableError: Some part cannot be written.
+    """
+    as_langgraph: set[type] = set()
+    first: UnwritableError | None = None
+    while True:
+        writer = _GraphWriter(plans, as_langgraph)
+        try:
+            if type(value) in as_langgraph:
+                return writer.pack(value)
+            writer.walk(value)
+            return pack(Ext(Code.GRAPH, pack([*map(writer.packed, writer.order)])))
+        except UnwritableError as error:
+            first = first or error
+            if writer.failed is None or writer.failed in as_langgraph:
+                raise first from None
+            as_langgraph.add(writer.failed)  # and all begins anew
+
+
+class _GraphWriter(Writer):
+    """Finds the nodes of a value, puts them in order, and writes each.
+
+    Attributes:
+        order: The nodes, each after those that it holds.
+        failed: The class of an object that cannot be a node: it is to be written as LangGraph does.
+    """
+
+    def __init__(self, plans: Plans, as_langgraph: set[type]) -> None:
+        super().__init__(plans)
+        self.order: list[_Node] = []
+        self.failed: type | None = None
+        self._as_langgraph = as_langgraph
+        self._nodes: dict[int, _Node] = {}
+        self._sizes = _Sizes()
+        self._current = 0
+
+    def hook(self, obj: Any) -> Any:
+        """Return what stands for what is no node."""
+        if type(obj) not in self._as_langgraph:
+            return super().hook(obj)
+        self.error = self.error or UnwritableError("some part of it cannot be written", obj)
+        return self._instead(obj, self._level, len(self.met))
+
+    def walk(self, value: Any) -> None:
+        """Put the nodes in order, each after those that it holds."""
+        first = self._node(value)
+        if first is None:
+            raise UnwritableError(f"a {type(value).__qualname__} is nested too deep", value)
+        stack = [first]
+        while stack:
+            node = stack[-1]
+            inner = self._next(node)
+            if inner is not None:
+                stack.append(inner)
+                continue
+            node.number = len(self.order)
+            self.order.append(node)
+            stack.pop()
+        if len(self.order) > _MAX_NODES:
+            raise UnwritableError("it is too large to be written flat", value)
+
+    def _next(self, node: _Node) -> _Node | None:
+        """Return the next node that a node holds and that was not met before; None at its end."""
+        while node.held:
+            part = node.held.pop()
+            known = self._nodes.get(id(part))
+            if known is None:
+                if (found := self._node(part)) is not None:
+                    return found
+            elif known.number < 0 and not self._is_fillable(known.value):
+                self.failed = type(known.value) if known.head else None
+                raise UnwritableError("what cannot be changed contains itself", known.value)
+        return None
+
+    def packed(self, node: _Node) -> bytes:
+        """Return the bytes of a node."""
+        self._current = node.number
+        try:
+            data = self._packed(node)
+        except UnwritableError:
+            self.failed = self._holder_of(node)
+            raise
+        self._sizes.end(len(data), node.value)
+        return data
+
+    def _holder_of(self, node: _Node) -> type | None:
+        """Return the class of a node, or of the first object that holds it."""
+        held = {id(node.value)}
+        for each in self.order[node.number :]:
+            if each is node or not held.isdisjoint(map(id, each.parts())):
+                if each.head:
+                    return type(each.value)
+                held.add(id(each.value))
+        return None
+
+    def _packed(self, node: _Node) -> bytes:
+        value, kind = node.value, type(node.value)
+        if kind is list:
+            return self._shallow([*map(self._part, value)])
+        if kind is dict and all(type(key) is str for key in value):
+            return self._shallow({key: self._part(item) for key, item in value.items()})
+        if kind is dict:
+            pairs = [self._part(each) for pair in value.items() for each in pair]
+            return pack(Ext(Code.MAP, self._shallow(pairs)))
+        if kind in _CODES:
+            return pack(Ext(_CODES[kind], self._shallow([*map(self._part, value)])))
+        data = node.data
+        if type(data) is dict:
+            data = {key: self._part(item) for key, item in data.items()}
+        elif type(data) is list:
+            data = [*map(self._part, data)]
+        else:
+            data = self._part(data)
+        return pack(Ext(Code.OBJECT, self._shallow([node.head, data])))
+
+    def _shallow(self, data: Any) -> bytes:
+        try:
+            return packb(data, self.hook, OPTIONS)
+        except TypeError as error:
+            raise self.error or error from None
+
+    def _part(self, value: Any) -> Any:
+        """Return what stands for a part of a node."""
+        node = self._nodes.get(id(value))
+        if node is None:
+            return self._mended(value)
+        if node.number < self._current:
+            self._sizes.add(node.number)
+        return Ext(Code.NODE, node.number.to_bytes(4, "big"))
+
+    def _node(self, value: Any) -> _Node | None:
+        """Return a new node for a container or object; None for all else."""
+        content = value
+        if type(value) in STAND_INS and source_of(value) is None:
+            content = bare(value)  # it was changed, and is what it holds
+        if type(content) in (list, dict, *_CODES):
+            made = _Node(content)
+        elif (taken := self._taken(content)) is None:
+            return None
+        else:
+            made = _Node(content, *taken)
+        self.kept.append(made)
+        self._nodes[id(value)] = made
+        return made
+
+    def _taken(self, value: Any) -> tuple[bytes, Any] | None:
+        """Return head and data of an object; None where it is no node of its own.
+
+        An object that cannot be written exactly is none: the hook is asked for it.
+        """
+        kind = type(value)
+        if kind in STAND_INS:
+            return source_of(value)
+        if kind in self._as_langgraph or self.plans[kind].form is None:
+            return None
+        try:
+            return self.plans.taken(value)
+        except UnwritableError:
+            return None
+
+    def _is_fillable(self, value: Any) -> bool:
+        kind = type(value)
+        form = None if kind in STAND_INS else self.plans[kind].form
+        return kind in _FILLABLE or (form is not None and form.is_fillable(kind))
+
+
+class Opened(Protocol):
+    """What a graph is read with: a `reader.Reader`."""
+
+    graph: Graph | None
+    plans: Plans
+    tag: str
+
+    def hook(self, code: int, content: bytes) -> Any:
+        """Return the value of an extension."""
+
+    def nested(self, content: bytes) -> Any:
+        """Return the value of what an extension holds."""
+
+    def made(self, head: bytes, data: Any) -> Any:
+        """Return the object of a head and data, or what stands for it."""
+
+
+class Graph:
+    """The nodes of one value, while it is read."""
+
+    def __init__(self, reader: Opened, entries: list[bytes]) -> None:
+        self._reader = reader
+        self._entries = entries
+        self._made: list[Any] = []
+        self._blank: dict[int, Any] = {}
+        self._sizes = _Sizes()
+        self._held: list[list[int]] = []
+
+    def read(self) -> Any:
+        """Return the value."""
+        for number, entry in enumerate(self._entries):
+            self._held.append([])
+            value = self._value(entry, number)
+            self._made.append(value)
+            self._sizes.end(len(entry), value)
+        if self._blank:
+            self._check_cycles()
+        return self._made[-1]
+
+    def _check_cycles(self) -> None:
+        """Count once more what each node takes, now that all of those that it holds are known.
+
+        Nodes that hold each other count as one: nobody writes out what contains itself.
+        """
+        sizes = _Sizes()
+        place: dict[int, int] = {}
+        for number, nodes in enumerate(_cycles(self._held)):
+            place |= dict.fromkeys(nodes, number)
+            for node in nodes:
+                for held in self._held[node]:
+                    if place[held] != number:
+                        sizes.add(place[held])
+            size = sum(len(self._entries[node]) for node in nodes)
+            sizes.end(size, *(self._made[node] for node in nodes))
+
+    def take_hashes(self) -> None:
+        """Take what it takes to hash what the current node holds so far."""
+        self._sizes.take_hashes()
+
+    def node(self, number: int) -> Any:
+        """Return what a `NODE` stands for."""
+        self._held[-1].append(number)
+        if number < len(self._made):
+            self._sizes.add(number)
+            return self._made[number]
+        if number not in self._blank:
+            self._blank[number] = self._new(self._entries[number])
+        return self._blank[number]
+
+    def _value(self, entry: bytes, number: int) -> Any:
+        code, content = _opened(entry)
+        if code != Code.OBJECT:
+            value = unpackb(entry, ext_hook=self._reader.hook)
+            blank = self._blank.get(number)
+            if blank is None:
+                return value
+            if type(blank) is not type(value):
+                raise ValueError("it is made empty as something else")
+            blank.extend(value) if type(blank) is list else blank.update(value)
+            return blank
+        head, data = self._reader.nested(content)
+        blank = self._blank.get(number)
+        if blank is None:
+            return self._reader.made(head, data)
+        self._reader.plans.fill(head, blank, data)
+        return blank
+
+    def _new(self, entry: bytes) -> Any:
+        code, content = _opened(entry)
+        if code == Code.OBJECT:
+            head, _ = unpackb(content, ext_hook=_unread)
+            return self._reader.plans.blank(head)
+        first = entry[0]
+        if 0x80 <= first <= 0x8F or first in (0xDE, 0xDF):
+            return {}
+        if 0x90 <= first <= 0x9F or first in (0xDC, 0xDD):
+            return []
+        return _BLANKS[code]()
+
+
+def _opened(entry: bytes) -> tuple[int, bytes]:
+    """Return code and content of an extension; -1 for another value."""
+    if entry[0] not in EXTENSION_STARTS:
+        return -1, b""
+    found: list[tuple[int, bytes]] = []
+    unpackb(entry, ext_hook=lambda code, content: found.append((code, content)))
+    return found[0]
+
+
+def _unread(_code: int, _content: bytes) -> None:
+    return None
+
+
+def read_graph(reader: Opened, content: bytes) -> Any:
+    """Return the value of a `GRAPH`.
+
+    Raises:
+        PayloadError: It stands in another.
+        ValueError: It is damaged.
+    """
+    if reader.graph is not None:
+        raise PayloadError("a graph in a graph", tag=reader.tag)
+    entries = unpackb(content)
+    if type(entries) is not list or {*map(type, entries)} != {bytes}:
+        raise ValueError("no nodes where some belong")
+    reader.graph = Graph(reader, entries)
+    return reader.graph.read()

@@ -1,0 +1,72 @@
+"""Where in a value something is, as its owner would write it: `["docs"][3].owner`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from langgraph_once.serde.plans.attributes import take
+
+__all__ = ["joined", "path_of", "step_to"]
+
+_MAX_OBJECTS: Final = 100_000
+"""Bounds the time that an error takes."""
+_MAX_KEY_CHARS: Final = 40
+_MAX_STEPS: Final = 24
+
+
+def path_of(wanted: Any, value: Any) -> str | None:
+    """Return the shortest path to an object in a value; empty for the value, None if not found."""
+    if wanted is None:
+        return None
+    if wanted is value:
+        return ""
+    todo: deque[tuple[tuple[str, ...], Any]] = deque([((), value)])
+    seen = {id(value)}
+    while todo and len(seen) < _MAX_OBJECTS:
+        steps, holder = todo.popleft()
+        for step, part in _parts(holder):
+            if part is wanted:
+                return joined((*steps, step))
+            if id(part) not in seen:
+                seen.add(id(part))
+                todo.append(((*steps, step), part))
+    return None
+
+
+def joined(steps: Sequence[str]) -> str:
+    """Return a path of these steps, without those in its middle if they are many."""
+    if len(steps) > _MAX_STEPS:
+        half = _MAX_STEPS // 2
+        steps = [*steps[:half], "...", *steps[-half:]]
+    return "".join(steps)
+
+
+def step_to(key: Any) -> str:
+    """Return the step to an item: its key is cut short, and only shown if it is a simple one."""
+    if not isinstance(key, (str, int, float, bool)):
+        return "[...]"
+    shown = repr(key)
+    if isinstance(key, str):
+        shown = '"' + ascii(key)[1:-1].replace('"', '\\"') + '"'
+    return f"[{shown}]" if len(shown) <= _MAX_KEY_CHARS else f"[{shown[:_MAX_KEY_CHARS]}...]"
+
+
+def _parts(holder: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what an object holds, and the step to it."""
+    if isinstance(holder, dict):
+        for key in dict.__iter__(holder):
+            yield "[...]", key
+            yield step_to(key), dict.__getitem__(holder, key)
+    elif isinstance(holder, (list, tuple)):
+        yield from ((f"[{at}]", item) for at, item in enumerate(holder))
+    elif isinstance(holder, (set, frozenset)):
+        yield from (("{...}", item) for item in holder)
+    elif hasattr(type(holder), "__dictoffset__") and not isinstance(holder, (type, str, int)):
+        try:
+            attributes = take(holder)
+        except Exception:  # of a class that hides its attributes
+            return
+        for name, item in attributes.items():
+            yield f".{name}" if name.isidentifier() else step_to(name), item

@@ -1,0 +1,160 @@
+"""What a form is, and what a plan is.
+
+A *form* is a way to take objects of a kind of class apart: dataclasses, enums, exceptions. A *plan*
+is what a form worked out, once, for one class: the functions that write its instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from langgraph_once.serde.format import head_bytes
+from langgraph_once.serde.opaque import STAND_INS
+from langgraph_once.serde.refused import UnavailableError
+
+if TYPE_CHECKING:
+    from ormsgpack import Ext
+
+__all__ = ["Form", "Maker", "Out", "Plan", "check", "parts", "version_of"]
+
+Maker = Callable[[Any], Any]
+"""From the data of an object to the object."""
+
+
+class Out(Protocol):
+    """What a plan writes with: a `writer.Writer`."""
+
+    kept: list[Any]
+    """What was made on the way: as long as it lives, no other object gets its id."""
+    met: list[int]
+    """The ids of the objects that were met, in order."""
+
+    def object(self, obj: Any, head: bytes, data: Any) -> Ext:
+        """Return what stands for an object of this head and these data."""
+
+    def nested(self, data: Any) -> bytes:
+        """Return the msgpack of what an extension holds."""
+
+
+class Plan(NamedTuple):
+    """How the instances of one class are written."""
+
+    write: Callable[[Out, Any], Ext]
+    """Returns what stands for an instance."""
+    plain_head: Callable[[Any], bytes | None] | None = None
+    """Returns the head of an instance whose `__dict__` is all that its data are, None for another.
+    Where the plan has no such function, no instance is."""
+    has_identity: bool = False
+    """Whether two references to one instance stay references to one."""
+    form: Form | None = None
+
+
+class Form:
+    """How objects of a kind of class are taken apart, and put together.
+
+    Neither runs code of the class, unless `calls` says so. What comes from bytes may be anybody's:
+    `maker` and `fill` check its shape before they use it.
+    """
+
+    name = ""
+    """Stands in the bytes, for ever."""
+    calls = False
+    """Whether making an instance calls the class, or what it names: only listed ones may be."""
+
+    def matches(self, cls: type) -> bool:
+        """Whether instances of `cls` are of this form. Asked on writing and on reading."""
+        raise NotImplementedError
+
+    def take(self, obj: Any) -> Any:
+        """Return the data of an object.
+
+        Raises:
+            UnwritableError: They would not be the whole of it.
+        """
+        raise NotImplementedError
+
+    def extra(self, obj: Any) -> tuple[Any, ...]:
+        """Return what the head of an object holds beside form, class and version."""
+        return ()
+
+    def maker(self, cls: type, extra: list[Any]) -> Maker:
+        """Return what makes instances of data; `extra` is what the form added to the head."""
+
+        def make(data: Any) -> Any:
+            obj = self.blank(cls)
+            self.fill(obj, data, extra)
+            return obj
+
+        return make
+
+    def is_fillable(self, cls: type) -> bool:
+        """Whether `blank` makes instances of `cls`, so that they may contain themselves."""
+        return type(self).blank is not Form.blank
+
+    def blank(self, cls: type) -> Any:
+        """Return an instance without content."""
+        raise UnavailableError("such an object cannot contain itself")
+
+    def fill(self, obj: Any, data: Any, extra: list[Any]) -> None:
+        """Give a blank instance its content."""
+        raise NotImplementedError
+
+    def shown(self, data: Any, extra: list[Any]) -> Any:
+        """Return what LangGraph's reader hands on where the class is gone: a native value.
+
+        It is what LangGraph would have written of the object: the fields of a dataclass or a model
+        as a dictionary, the value of an enum. None is where LangGraph has nothing, either.
+        """
+        return data
+
+    def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
+        """Return what makes instances of data that an upgrade function changes first."""
+        make = self.maker(cls, extra)
+        return lambda data: make(upgrade(self.shown(data, extra)))
+
+    def plan(self, cls: type, name: Any) -> Plan:
+        """Return how instances of `cls`, which the bytes call `name`, are written."""
+        head = head_bytes(self.name, name, version_of(cls))
+        take = self.take
+
+        def write(out: Out, obj: Any) -> Ext:
+            data = take(obj)
+            out.kept.append(data)
+            return out.object(obj, head, data)
+
+        return Plan(write, has_identity=True, form=self)
+
+
+def version_of(cls: type) -> int:
+    """Return the version that a class says it has: `__once_version__`, 0 where there is none."""
+    return getattr(cls, "__once_version__", 0)
+
+
+def check(value: Any, *kinds: type) -> Any:
+    """Return `value`, whose type must be exactly one of `kinds`.
+
+    Raises:
+        ValueError: It is another.
+        UnavailableError: It stands for what could not be made.
+    """
+    if type(value) not in kinds:
+        if type(value) in STAND_INS:
+            raise UnavailableError(f"its part {value.type_name} cannot be rebuilt here")
+        raise ValueError(f"expected {kinds[0].__name__}, got {type(value).__name__}")
+    return value
+
+
+def parts(value: Any, *kinds: type) -> list[Any]:
+    """Return `value`, which must be a list with an item of each kind; `object` is any.
+
+    Raises:
+        ValueError: It has another shape.
+        UnavailableError: An item stands for what could not be made.
+    """
+    if type(value) is not list or len(value) != len(kinds):
+        raise ValueError(f"expected {len(kinds)} parts")
+    for item, kind in zip(value, kinds, strict=True):
+        if kind is not object and type(item) is not kind:
+            check(item, kind)
+    return value

@@ -1,0 +1,277 @@
+"""Bytes to objects: ormsgpack reads, and hands each extension to `Reader.hook`.
+
+Objects are made from the innermost outwards. What goes wrong in a hook is hidden by ormsgpack, so
+the first error is kept aside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+
+from ormsgpack import unpackb
+
+from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
+from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, head_parts
+from langgraph_once.serde.graph import read_graph
+from langgraph_once.serde.limits import Budget, check_levels
+from langgraph_once.serde.opaque import shown_name, stand_in
+from langgraph_once.serde.plans.base import parts
+from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
+from langgraph_once.serde.refused import UnavailableError
+
+if TYPE_CHECKING:
+    from langgraph_once.serde.graph import Graph
+    from langgraph_once.serde.plans.base import Maker
+    from langgraph_once.serde.registry import Plans
+
+__all__ = ["Reader"]
+
+_OBJECT: Final = int(Code.OBJECT)
+_PATTERN: Final = BY_TYPE[re.Pattern].number
+_LARGE: Final = 1 << 20
+_FEW_LEVELS: Final = 3
+"""So many extensions in each other may hold 1,022 native levels each; see `check_levels`."""
+_OF_A_CHECKPOINT: Final = "channel_values"
+_LONG_HEAD: Final = 2048
+_MAX_NEW_TYPES: Final = 256
+"""So many types with parameters may one value make known. Pydantic takes a millisecond for each."""
+_OPEN: Final = object()
+"""Stands for a shared value that is being read."""
+
+
+class _Many(NamedTuple):
+    """Stands first in a list until the whole value is read."""
+
+    heads: list[bytes]
+    makers: list[Maker]
+    numbers: bytes
+
+
+class Reader:
+    """Reads one value, once.
+
+    Attributes:
+        plans: What makes objects.
+        tag: Of the row, for errors.
+        graph: The nodes, where the value is a `GRAPH`.
+        error: The first one.
+    """
+
+    graph: Graph | None = None
+    error: BaseException | None = None
+    _level = 0
+    _threads = 0
+    _new_types = 0
+
+    def __init__(self, plans: Plans, size: int, *, tag: str, keeps: bool) -> None:
+        """Take what one value needs.
+
+        Args:
+            plans: What makes objects.
+            size: Of the row, in bytes.
+            tag: Of the row, for errors.
+            keeps: Whether a stand-in is handed on for what cannot be made.
+        """
+        self.plans = plans
+        self.tag = tag
+        self._keeps = keeps
+        self.budget = Budget(size, tag)
+        self._shared: list[Any] = []
+        self._seen: dict[bytes, Maker] = {}
+
+    def read(self, data: bytes) -> Any:
+        """Return the value.
+
+        Raises:
+            SerdeError: The bytes are damaged, take too much, or name what may not be loaded.
+        """
+        try:
+            value = unpackb(data, ext_hook=self.hook)
+            if self._threads:
+                value = self._placed(value)
+                if self._threads:
+                    raise ValueError("a `MANY` where none is written")
+            return value
+        except Exception as error:
+            self._raise(error)
+
+    def hook(self, code: int, content: bytes) -> Any:
+        """Return the value of an extension. Called by ormsgpack."""
+        try:
+            if code == _OBJECT:
+                head, data = self.nested(content)
+                if type(head) is not bytes:
+                    raise ValueError("no head where one belongs")
+                return self.made(head, data)
+            return _READERS[code](self, content)
+        except BaseException as error:
+            self.error = self.error or error
+            raise
+
+    def nested(self, content: bytes) -> Any:
+        """Return the value of what an extension holds. It is a copy, so it counts again."""
+        size = len(content)
+        self.budget.take_copies(size)
+        if size > _LARGE:
+            self.budget.open(size)
+        self._level += 1
+        if self._level > _FEW_LEVELS:
+            check_levels(content)
+        if self._level > MAX_LEVELS:
+            raise PayloadError("extensions stand in each other too deep", tag=self.tag)
+        value = unpackb(content, ext_hook=self.hook)
+        self._level -= 1
+        if size > _LARGE:
+            self.budget.open(-size)
+        return value
+
+    def made(self, head: bytes, data: Any) -> Any:
+        """Return the object of a head and data, or what stands for it."""
+        try:
+            return (self._seen.get(head) or self._maker(head))(data)
+        except (UnavailableError, TypeNotAllowedError) as error:
+            return self._instead(head, data, error)
+        except SerdeError:
+            raise
+        except Exception as error:
+            raise PayloadError(f"damaged ({type(error).__name__})", tag=self.tag) from error
+
+    def _instead(self, head: bytes, data: Any, error: Exception) -> Any:
+        if not self._keeps:
+            if isinstance(error, SerdeError):
+                raise error
+            name = shown_name(head_parts(head).name)
+            raise PayloadError(f"{name} could not be rebuilt: {error}", tag=self.tag) from error
+        return stand_in(head, data, self.plans.shown(head, data))
+
+    def _many(self, content: bytes) -> _Many:
+        self._threads += 1
+        heads, numbers = parts(unpackb(content), list, bytes)
+        return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
+
+    def _new_maker(self, head: bytes) -> Maker:
+        """Return what makes the objects of a head that is not known, or refuses to."""
+        if len(head) > _LONG_HEAD or type(head_parts(head).name) is list:
+            self._new_types += 1
+            if self._new_types > _MAX_NEW_TYPES:
+                raise SizeLimitError("too many parametrised classes", tag=self.tag)
+        if not self.budget.may_look():
+            return partial(_refused, UnavailableError("too many names of the row lead nowhere"))
+        try:
+            return self.plans.maker(head, self.budget)
+        except (UnavailableError, TypeNotAllowedError) as error:
+            self.budget.note_refusal()
+            return partial(_refused, error)
+
+    def _maker(self, head: bytes) -> Maker:
+        """Return what makes the objects of a head that this value has not shown yet."""
+        make = self.plans.makers.current(head) or self._new_maker(head)
+        self._seen[head] = make
+        return make
+
+    def _placed(self, value: Any) -> Any:
+        """Return the value with the objects that each `MANY` tells of."""
+        if type(value) is list:
+            return self._thread(value)
+        if type(value) is dict:
+            for key, item in value.items():
+                if type(item) is list and item and type(item[0]) is _Many:
+                    value[key] = self._thread(item)
+            channels = value.get(_OF_A_CHECKPOINT)
+            if type(channels) is dict:
+                self._placed(channels)
+        return value
+
+    def _thread(self, items: list[Any]) -> list[Any]:
+        self._threads -= 1
+        heads, makers, numbers = items[0]
+        if len(numbers) != len(items) - 1 or self._threads < 0:
+            raise ValueError("another number of items than of kinds")
+        del items[0]
+        made = []
+        for number, item in zip(numbers, items, strict=True):
+            try:
+                made.append(makers[number](item))
+            except (UnavailableError, TypeNotAllowedError) as error:
+                made.append(self._instead(heads[number - 1], item, error))
+        return made
+
+    def _array(self, content: bytes) -> list[Any]:
+        items = self.nested(content)
+        if type(items) is not list:
+            raise ValueError("no array where one belongs")
+        return items
+
+    def _hashed(self, content: bytes, kind: str) -> Any:
+        """Return a set or dictionary; a stand-in where one of its items cannot be hashed."""
+        items = self._array(content)
+        if self.graph is not None:
+            self.graph.take_hashes()
+        self.budget.size_of_items = len(content)
+        made = self.made(_HASHED[kind], items)
+        self.budget.size_of_items = 0
+        return made
+
+    def _value(self, content: bytes) -> Any:
+        data = self.nested(content[1:])
+        if content[0] == _PATTERN:
+            self.budget.take_pattern(*parts(data, object, int))  # a network never ends
+        return BY_NUMBER[content[0]](data)
+
+    def _begun(self, content: bytes) -> Any:
+        number = len(self._shared)
+        self._shared.append(_OPEN)
+        before = self.budget.of_written_out
+        value = self.nested(content)
+        self._shared[number] = value, len(content) + self.budget.of_written_out - before
+        return value
+
+    def _again(self, content: bytes) -> Any:
+        value, size = self._shared[int.from_bytes(content, "big")]
+        self.budget.write_out(size)
+        return value
+
+    def _node(self, content: bytes) -> Any:
+        if self.graph is None:
+            raise ValueError("a node without a graph")
+        return self.graph.node(int.from_bytes(content, "big"))
+
+    def _raise(self, error: BaseException) -> NoReturn:
+        first = self.error or error
+        if isinstance(first, SerdeError):
+            first.tag = first.tag or self.tag
+        if isinstance(first, SerdeError) or not isinstance(first, Exception):
+            raise first
+        raise PayloadError(f"damaged ({type(first).__name__})", tag=self.tag) from first
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _refused(error: Exception, _data: Any) -> NoReturn:
+    raise error
+
+
+_HASHED: Final = {kind: head_bytes("hashed", kind) for kind in ("set", "frozenset", "dict")}
+
+_READERS: Final[dict[int, Callable[[Reader, bytes], Any]]] = {
+    int(code): read
+    for code, read in {
+        Code.TUPLE: lambda self, content: tuple(self._array(content)),
+        Code.SET: lambda self, content: self._hashed(content, "set"),
+        Code.FROZENSET: lambda self, content: self._hashed(content, "frozenset"),
+        Code.MAP: lambda self, content: self._hashed(content, "dict"),
+        Code.INT: lambda _, content: int.from_bytes(content, "big", signed=True),
+        Code.TEXT: lambda _, content: content.decode("utf-8", "surrogatepass"),
+        Code.VALUE: Reader._value,  # noqa: SLF001  # of this file
+        Code.MANY: Reader._many,  # noqa: SLF001  # of this file
+        Code.SHARED: Reader._begun,  # noqa: SLF001  # of this file
+        Code.AGAIN: Reader._again,  # noqa: SLF001  # of this file
+        Code.GRAPH: read_graph,
+        Code.NODE: Reader._node,  # noqa: SLF001  # of this file
+    }.items()
+}

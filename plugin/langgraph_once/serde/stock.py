@@ -1,0 +1,611 @@
+"""LangGraph's rows: what `JsonPlusSerializer` writes and wrote, read by its rules.
+
+An extension holds the msgpack of `[module, name, argument]`: a call. LangGraph makes it, whatever
+it names. Here a call is made where it is of a class of data that may be loaded, or of the short
+list of what LangGraph itself writes. Then the result is exactly LangGraph's: validators and
+constructors run, and where they fail, `model_construct` takes their place. Where a class is gone,
+refused, or fails, LangGraph hands on the argument; so does this, as a stand-in that is written back
+unchanged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum, Flag
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+)
+from pathlib import Path, PosixPath, PurePath, WindowsPath
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from langgraph.checkpoint.serde.event_hooks import emit_serde_event
+from langgraph.checkpoint.serde.jsonplus import LC_REVIVER
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from langgraph.store.base import Item, SearchItem
+from langgraph.types import Send
+from ormsgpack import OPT_NON_STR_KEYS, unpackb
+from pydantic import RootModel, SecretBytes, SecretStr
+from pydantic.v1 import SecretBytes as OldSecretBytes
+from pydantic.v1 import SecretStr as OldSecretStr
+
+from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
+from langgraph_once.serde.format import head_bytes
+from langgraph_once.serde.limits import (
+    NETWORKS,
+    Budget,
+    as_key,
+    check_hashes,
+    check_keys,
+    check_levels,
+    checked_pattern,
+    flag_of,
+    hold,
+    release,
+)
+from langgraph_once.serde.messages import rebuild_message
+from langgraph_once.serde.opaque import stand_in
+from langgraph_once.serde.plans.arrays import make_array
+from langgraph_once.serde.plans.base import Form, Maker, check, parts
+from langgraph_once.serde.plans.values import known_zone
+from langgraph_once.serde.refused import UnavailableError
+from langgraph_once.serde.stock_writes import encode_stock
+from langgraph_once.serde.trust.lookup import declared, is_data
+from langgraph_once.serde.trust.off_loop import off_loop
+from langgraph_once.serde.trust.policy import Standing
+
+if TYPE_CHECKING:
+    from langgraph_once.serde.plans.makers import Makers
+    from langgraph_once.serde.trust.policy import Trust
+
+__all__ = [
+    "StockForm",
+    "check_class",
+    "read_json",
+    "read_stock",
+    "rebuild_message",
+    "stock_form",
+]
+
+SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
+"""The codes of LangGraph's extensions."""
+
+_LARGE_BYTES: Final = 4096
+"""What is smaller is copied for nothing."""
+_FEW_LEVELS: Final = 3
+_MAX_LEVELS: Final = 2000
+"""How deep lists and dictionaries may stand in each other, in extensions that stand in each other:
+what is written has few in each. The first extensions are not asked: 1,022 levels are the most."""
+_FEW_BYTES: Final = 256
+"""Rows of no more are most often plain: the metadata of checkpoints."""
+_MAX_EXPONENT: Final = 100_000
+"""Of a `Decimal` in an object: a field that is an integer writes it out, which takes minutes."""
+
+
+# Reading --------------------------------------------------------------------------------
+
+
+class Plans(Protocol):
+    """What a row is read with: `registry.Plans`."""
+
+    trust: Trust
+    stock_makers: Makers
+
+
+class _Reader:
+    """Reads one row.
+
+    Attributes:
+        plans: What may be loaded, and what makes it.
+        tag: Of the row, for errors.
+        keeps: Whether a stand-in is handed on for what cannot be made.
+        error: The first one: ormsgpack hides those of its hook.
+    """
+
+    error: BaseException | None = None
+    _level = 0
+    _levels = 0
+    _option = 0
+
+    def __init__(self, plans: Plans, budget: Budget, *, keeps: bool) -> None:
+        self.plans = plans
+        self.tag = budget.tag
+        self._budget = budget
+        self.keeps = keeps
+        self._networks: list[Any] = []
+        self._own: dict[tuple[int, str, str], Maker] = {}
+        self._refusals: dict[tuple[int, str, str], Exception] = {}
+
+    def read(self, data: bytes) -> Any:
+        """Return the value of a row.
+
+        Raises:
+            SerdeError: It is damaged, takes too much, or names what may not be loaded.
+        """
+        try:
+            try:
+                return unpackb(data, ext_hook=self.hook)
+            except ValueError:
+                self._allow_other_keys(data)
+                return unpackb(data, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
+        except Exception as error:
+            raise self.told(error) from error
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let networks be walked through again: the value is complete."""
+        for network in self._networks:
+            release(network)
+
+    def told(self, error: BaseException) -> BaseException:
+        """Return what to raise."""
+        first = self.error or error
+        if isinstance(first, SerdeError) or not isinstance(first, Exception):
+            return first
+        return PayloadError(f"damaged, or nested too deep ({type(first).__name__})", tag=self.tag)
+
+    def hook(self, code: int, content: bytes) -> Any:
+        """Return the value of an extension. Called by ormsgpack, in one frame for each level."""
+        try:
+            levels = self._enter(content)
+            try:
+                parts = unpackb(content, ext_hook=self.hook, option=self._option)
+            except ValueError:
+                self._allow_other_keys(content)
+                parts = unpackb(content, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
+            self._level -= 1
+            self._levels -= levels
+            if len(content) > _LARGE_BYTES:
+                self._budget.open(-len(content))
+            if code == PYDANTIC_2 and (message := rebuild_message(parts)) is not None:
+                return message
+            try:
+                made = self.made(code, parts)
+            except (SizeLimitError, RecursionError):
+                raise
+            except Exception as error:
+                return self.instead(code, parts, content, error)
+            return made if type(made) not in NETWORKS else self.held(made)
+        except BaseException as error:
+            self.error = self.error or error
+            raise
+
+    def held(self, network: Any) -> Any:
+        """Return a network, which nothing walks through before the value is complete."""
+        self._networks.append(network)
+        return hold(network)
+
+    def _allow_other_keys(self, content: bytes) -> None:
+        """Allow keys that are no text, after it was seen that there are some: each is hashed.
+
+        Raises:
+            ValueError: It is being handled: that was not why the content could not be read.
+        """
+        if self.error is not None or self._option:
+            raise  # the error that is being handled
+        self._option = OPT_NON_STR_KEYS
+        check_keys(content)
+
+    def _enter(self, content: bytes) -> int:
+        """Take what reading a content costs; return how many levels to give back."""
+        self._level += 1
+        if len(content) > _LARGE_BYTES:
+            self._budget.open(len(content))
+            self._budget.write_out(len(content))
+        if self._option:
+            check_keys(content, self._budget)
+        if self._level <= _FEW_LEVELS:
+            return 0
+        levels = check_levels(content, _MAX_LEVELS - self._levels)
+        self._levels += levels
+        return levels
+
+    def made(self, code: int, parts: Any) -> Any:
+        """Return the object of an extension.
+
+        Raises:
+            Exception: Of any class; it cannot be made.
+        """
+        if code >= ARRAY:
+            return _SPECIAL[code](parts)
+        if code == METHOD and parts[3:] != ["fromisoformat"]:
+            _tell_of_method(*parts[:4])
+        try:
+            make = self._own[code, parts[0], parts[1]]
+        except (KeyError, TypeError):
+            module, name = check(check(parts, list)[0], str), check(parts[1], str)
+            make = self.maker((code, module, name))
+        made = make(parts[2])
+        if type(made) is Decimal and self._level and abs(made.adjusted()) > _MAX_EXPONENT:
+            raise UnavailableError("a number of too many digits")
+        return made
+
+    def maker(self, key: tuple[int, str, str]) -> Maker:
+        """Return what makes objects of such an extension."""
+        if key in self._refusals:
+            raise self._refusals[key]
+        if not self._budget.may_look():
+            raise UnavailableError("too many classes of the row cannot be loaded")
+        known = self.plans.stock_makers.current(key)
+        if known is not None:
+            self._own[key] = self._counting(key, known)
+            return self._own[key]
+        code, module, name = key
+        make: Maker
+        try:
+            if key[1:] == _PATTERN:
+                make = self._pattern
+            elif key[1:] in _SHORT:
+                make = self.plans.stock_makers.note(key, _maker(code, _SHORT[key[1:]]))
+            else:
+                make = _maker(code, self._class(module, name))
+                trust = self.plans.trust
+                if not trust.reports:  # where all is trusted, each row tells what is not listed
+                    place = trust.current_name(f"{module}:{name}")
+                    self.plans.stock_makers.note(key, make, place)
+        except Exception as error:
+            self._refusals[key] = error.with_traceback(None)
+            self._budget.note_refusal()
+            raise
+        self._own[key] = self._counting(key, make)
+        return self._own[key]
+
+    def _counting(self, key: tuple[int, str, str], make: Maker) -> Maker:
+        """Return a maker that takes from the budget first what it takes to hash the items."""
+        if key[1:] not in _HASHED:
+            return make
+
+        def counted(argument: Any) -> Any:
+            if type(argument) is list:
+                self._budget.take_hashes([*map(as_key, argument)])
+            return make(argument)
+
+        return counted
+
+    def _class(self, module: str, name: str) -> Any:
+        """Return the class that an extension names."""
+        trust = self.plans.trust
+        cls = trust.find(f"{module}:{name}")
+        if not isinstance(cls, type):
+            raise UnavailableError("a call of what is no class")
+        is_written = _is_written(cls)
+        trust.check(cls, calls=not (is_written and is_data(cls)))
+        if not is_written and trust.standing(cls) is not Standing.LISTED:
+            raise UnavailableError("a call that LangGraph never writes")
+        return cls
+
+    def _pattern(self, argument: Any) -> Any:
+        self._budget.take_pattern(*check(argument, list))
+        return checked_pattern(*argument)
+
+    def instead(self, code: int, parts: Any, content: bytes, error: Exception) -> Any:
+        """Return what stands for an object that cannot be made: LangGraph hands on its argument."""
+        is_call = code < ARRAY and type(parts) is list and len(parts) > 2
+        named = is_call and type(parts[0]) is type(parts[1]) is str
+        name = f"{parts[0]}:{parts[1]}"[:300] if named else _NAMES.get(code, "?:?")
+        if not self.keeps:
+            if isinstance(error, SerdeError):
+                error.tag = error.tag or self.tag
+                raise error
+            why = f"{name} could not be rebuilt ({type(error).__name__})"
+            raise PayloadError(why, tag=self.tag) from error
+        if not isinstance(error, TypeNotAllowedError):
+            text = "Could not rebuild %s as LangGraph wrote it (%s); its content stands for it"
+            self.plans.trust.warn(name, text, name, type(error).__name__)
+        return stand_in(head_bytes("stock", name, 0, code), content, parts[2] if is_call else None)
+
+
+_SPECIAL: Final[dict[int, Maker]] = {ARRAY: make_array, SNAPSHOT: _DeltaSnapshot}
+
+
+def _tell_of_method(module: Any, name: Any, _argument: Any, method: Any = "") -> NoReturn:
+    kind, called = "msgpack_method_blocked", str(method)[:100]
+    emit_serde_event({"kind": kind, "module": str(module), "name": str(name), "method": called})
+    raise UnavailableError("a call of a method")
+
+
+_NAMES: Final = {ARRAY: "numpy:ndarray"}
+
+
+def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
+    """Return the value of a row of codec `msgpack`.
+
+    Args:
+        data: The row.
+        plans: What may be loaded.
+        tag: Of the row, for errors.
+        keeps: Whether a stand-in is handed on for what cannot be made.
+
+    Raises:
+        SerdeError: It is damaged, takes too much, or names what may not be loaded.
+    """
+    if len(data) < _FEW_BYTES:
+        try:
+            return unpackb(data)
+        except ValueError:
+            pass  # there are objects in it
+    return _Reader(plans, Budget(len(data), tag), keeps=keeps).read(data)
+
+
+def check_class(plans: Plans, code: int, module: str, name: str) -> None:
+    """Ask what reading asks about the class that an extension names.
+
+    Raises:
+        SerdeError: It may not be loaded.
+        ValueError: There is nothing to load.
+    """
+    _Reader(plans, Budget(0, "msgpack"), keeps=False).maker((code, module, name))
+
+
+# What makes objects ---------------------------------------------------------------------
+
+
+def _set_of(kind: Any) -> Callable[..., Any]:
+    def make(items: Any = ()) -> Any:
+        items = [*map(as_key, check(items, list, tuple))]
+        check_hashes(items)
+        return kind(items)
+
+    return make
+
+
+def _zone(key: Any) -> ZoneInfo:
+    found = off_loop(known_zone, key)  # it may read a file
+    if found is None:
+        raise UnavailableError("a time zone that this machine does not know")
+    return found
+
+
+_SHORT: Final[dict[tuple[str, str], Any]] = {
+    ("builtins", "set"): _set_of(set),
+    ("builtins", "frozenset"): _set_of(frozenset),
+    ("zoneinfo", "ZoneInfo"): _zone,
+    ("pydantic.v1.types", "SecretStr"): OldSecretStr,
+    ("pydantic.v1.types", "SecretBytes"): OldSecretBytes,
+    **{
+        (cls.__module__, cls.__name__): cls
+        for cls in (
+            *(datetime, date, time, timedelta, timezone, UUID, Decimal, deque),
+            *(IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network),
+            *(SecretStr, SecretBytes, Item, SearchItem),
+        )
+    },
+    **{
+        (module, cls.__name__): cls
+        for cls in (Path, PosixPath, WindowsPath)
+        for module in ("pathlib", "pathlib._local")
+    },
+}
+"""What LangGraph writes besides classes of data, and patterns; it is listed in each case."""
+_PATTERN: Final = ("re", "compile")
+_HASHED: Final = (("builtins", "set"), ("builtins", "frozenset"))
+
+_DUMPS: Final = ("model_dump", "dict", "_asdict", "get_secret_value", "__dataclass_fields__")
+_VALUES: Final = (
+    *(
+        date,
+        time,
+        timedelta,
+        timezone,
+        ZoneInfo,
+        Decimal,
+        UUID,
+        PurePath,
+        set,
+        frozenset,
+        deque,
+        Enum,
+        Item,
+    ),
+    *(IPv4Address, IPv6Address, IPv4Network, IPv6Network, SecretStr, SecretBytes),
+)
+
+
+def _is_written(cls: type) -> bool:
+    """Whether LangGraph writes calls of a class: it is one of data, or says how it is dumped."""
+    return (
+        issubclass(cls, _VALUES)
+        or any(declared(cls, name) is not None for name in _DUMPS)
+        or cls is Send
+    )
+
+
+def _maker(code: int, cls: Any) -> Maker:
+    """Return what does with an argument what LangGraph does."""
+    if code == METHOD:
+        return datetime.fromisoformat if cls is datetime else lambda text: _naive(cls, text)
+    if isinstance(cls, type) and issubclass(cls, Enum):
+        if code != SINGLE:
+            raise UnavailableError("a call that LangGraph never writes")
+        return lambda argument: _member(cls, argument)
+    if code in (PYDANTIC_1, PYDANTIC_2):
+        return _model_maker(cls, "construct" if code == PYDANTIC_1 else "model_construct")
+    if isinstance(cls, type) and issubclass(cls, (set, frozenset)):
+        cls = _set_of(cls)
+    if code == KEYWORDS:
+        return lambda argument: cls(**argument)
+    if code == POSITIONAL:
+        return _send if cls is Send else lambda argument: cls(*argument)
+    return cls  # type: ignore[no-any-return]  # called with its only argument
+
+
+_WIDE: Final = re.compile(r"\d{5}")
+
+
+def _is_wide(argument: Any) -> bool:
+    """Whether a text among the arguments of a template may say how wide it is to become."""
+    todo = [argument]
+    for each in todo:
+        if type(each) is str and _WIDE.search(each):
+            return True
+        if type(each) in (list, dict):  # templates that are made already were looked at
+            todo += each if type(each) is list else [*each, *each.values()]
+    return False
+
+
+def _model_maker(cls: Any, unchecked: str) -> Maker:
+    is_root = issubclass(cls, RootModel)
+
+    def make(argument: Any) -> Any:
+        if is_root and type(argument) is not dict:
+            return cls(argument)
+        if argument.get("validate_template") and _is_wide(argument):
+            raise UnavailableError("a template that may become very long when it is tried out")
+        try:
+            return cls(**argument)
+        except Exception:
+            return getattr(cls, unchecked)(**argument)
+
+    return make
+
+
+def _send(argument: Any) -> Any:
+    return Send(*argument) if len(argument) == 2 else Send(*argument[:2], timeout=argument[2])
+
+
+def _naive(cls: Any, text: Any) -> Any:
+    """Return an instance of a subclass of `datetime`, of which LangGraph leaves the text."""
+    made = cls.fromisoformat(text)
+    if made.tzinfo is not None:
+        raise UnavailableError("the text does not say which zone it was in")
+    return made
+
+
+def _member(cls: Any, value: Any) -> Any:
+    """Return the member of an enum; a value that was a tuple is a list in the row."""
+    if issubclass(cls, Flag):
+        return flag_of(cls, value)
+    try:
+        return cls(value)
+    except Exception:
+        if type(value) is not list:
+            raise
+        return cls(as_key(value))
+
+
+# Other forms of the same ----------------------------------------------------------------
+
+
+class StockForm(Form):
+    """An object as LangGraph writes it, whose data are the bytes of LangGraph's extension.
+
+    It is what is written where no exact form takes an object, and what stands for an object of
+    LangGraph's rows that could not be made.
+    """
+
+    name = "stock"
+
+    def __init__(self, plans: Plans) -> None:
+        """Take what may be loaded."""
+        self._plans = plans
+
+    def matches(self, cls: type) -> bool:  # noqa: ARG002  # as all forms
+        return False
+
+    def making(self, extra: list[Any], budget: Budget) -> Maker:
+        """Return what makes objects of a row of ours, which takes from the budget of the row."""
+        (code,) = parts(extra, int)
+
+        def make(data: Any) -> Any:
+            reader = _Reader(self._plans, budget, keeps=True)
+            content = reader.read(check(data, bytes))
+            try:
+                return reader.made(code, content)
+            except (SizeLimitError, RecursionError):
+                raise
+            except Exception as error:
+                raise UnavailableError(f"it cannot be made ({type(error).__name__})") from error
+
+        return make
+
+    def shown(self, data: Any, extra: list[Any]) -> Any:
+        (code,), budget = parts(extra, int), Budget(len(check(data, bytes)), "once2")
+        content = _Reader(self._plans, budget, keeps=True).read(data)
+        is_call = code < ARRAY and type(content) is list and len(content) > 2
+        return content[2] if is_call else None
+
+
+def stock_form(obj: Any) -> tuple[int, bytes] | None:
+    """Return code and content of the extension that LangGraph writes for an object.
+
+    None where it writes none: it raises, or leaves a native value.
+    """
+    found: list[tuple[int, bytes]] = []
+    try:
+        unpackb(encode_stock(obj), ext_hook=lambda *each: found.append(each))
+    except Exception:  # of the class
+        return None
+    return found[0] if len(found) == 1 and type(obj) not in (list, dict, tuple) else None
+
+
+_PARSERS: Final[dict[tuple[str, ...], Callable[[Any], Any]]] = {
+    ("builtins", "bytes", "fromhex"): bytes.fromhex,
+    ("builtins", "bytearray", "fromhex"): bytearray.fromhex,
+    ("datetime", "date", "fromisoformat"): date.fromisoformat,
+    ("datetime", "datetime", "fromisoformat"): datetime.fromisoformat,
+    ("datetime", "time", "fromisoformat"): time.fromisoformat,
+}
+"""Methods that the writers of JSON called."""
+
+
+def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
+    """Return the value of a row of codec `json`, which LangGraph wrote before it had msgpack.
+
+    Args:
+        data: The row.
+        plans: What may be loaded.
+        tag: Of the row, for errors.
+        keeps: Whether a stand-in is handed on for what cannot be made.
+
+    Raises:
+        SerdeError: As `read_stock`.
+    """
+    reader = _Reader(plans, Budget(len(data), tag), keeps=keeps)
+    reader._level = 1  # noqa: SLF001  # of this file
+    try:
+        return json.loads(data, object_hook=lambda value: _revived(value, reader))
+    except Exception as error:
+        raise reader.told(error) from error
+    finally:
+        reader.release()
+
+
+def _revived(value: dict[str, Any], reader: _Reader) -> Any:
+    if value.get("lc") == 1:
+        kwargs = value.get("kwargs")
+        if type(kwargs) is dict and kwargs.get("validate_template") and _is_wide(kwargs):
+            raise PayloadError("a template that may become very long", tag=reader.tag)
+        return LC_REVIVER(value)  # classes of langchain-core only
+    names = value.get("id")
+    if value.get("lc") != 2 or value.get("type") != "constructor" or not names:
+        return value
+    *module, name = map(str, check(names, list))
+    parse = _PARSERS.get((".".join(module), name, str(value.get("method"))))
+    args, kwargs = value.get("args") or [], value.get("kwargs") or {}
+    if parse is not None:
+        return parse(*args)
+    code, argument = KEYWORDS, kwargs
+    if value.get("method"):
+        code = PYDANTIC_2
+    if args and not kwargs:
+        code, argument = (SINGLE, args[0]) if len(args) == 1 else (POSITIONAL, args)
+    parts = [".".join(module), name, argument]
+    try:
+        made = reader.made(code, parts)
+    except (SizeLimitError, RecursionError):
+        raise
+    except Exception as error:
+        return reader.instead(code, parts, encode_stock(parts), error)
+    return reader.held(made) if type(made) in NETWORKS else made

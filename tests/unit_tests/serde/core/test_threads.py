@@ -1,0 +1,125 @@
+"""Lists of messages and the like: one head for each kind, and each message is its attributes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from ormsgpack import Ext, packb
+
+from langgraph_once.errors import PayloadError
+from langgraph_once.serde.format import Code, head_bytes
+from tests.unit_tests.serde.core.classes import ONCE, Knot, Locked, Point, back, once
+from tests.unit_tests.serde.fidelity.sameness import difference
+
+
+def message(number: int) -> Any:
+    call: Any = {"name": "f", "args": {"a": number}, "id": str(number)}
+    kinds: list[Any] = [
+        HumanMessage(f"h{number}", id=str(number)),
+        AIMessage(f"a{number}", tool_calls=[call]),
+        ToolMessage(f"t{number}", tool_call_id=str(number), artifact=(1, number)),
+        AIMessageChunk(content=f"c{number}", response_metadata={"tokens": [number, {}]}),
+        HumanMessage([{"type": "text", "text": f"h{number}"}]),
+    ]
+    return kinds[number % len(kinds)]
+
+
+WRAPS: list[Any] = [
+    lambda thread: thread,
+    lambda thread: {"messages": thread, "n": 1},
+    lambda thread: {"v": 4, "channel_values": {"messages": thread, "others": [1, 2]}},
+    lambda thread: {"a": thread[:2], "b": thread[2:], "c": [], "d": [1], "e": [[]]},
+    lambda thread: [1, {"a": thread}],
+    lambda thread: (thread,),
+    lambda thread: {"a": {"b": thread}},
+    lambda thread: Knot(thread),
+]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 13, 14, 15, 16, 127, 128, 129])
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_a_thread_comes_back_wherever_it_stands(wrap: Any, count: int) -> None:
+    value = wrap([message(number) for number in range(count)])
+    assert difference(value, back(value)) is None
+
+
+def test_a_thread_holds_each_head_once() -> None:
+    data = ONCE.dumps_typed([message(number) for number in range(100)])[1]
+    assert data.count(b"langchain_core.messages.human:HumanMessage") <= 2
+
+
+def test_a_message_that_stands_twice_stays_one() -> None:
+    thread = [message(0), message(1)]
+    value = {"messages": [*thread, thread[0]], "last": thread[1]}
+    assert difference(value, back(value)) is None
+
+
+def test_values_of_other_kinds_stand_among_messages() -> None:
+    odd = Locked(name="n")
+    value = [message(0), 1, None, {"a": 1}, [2], {3: "\ud800"}, Point(x=odd), message(1)]
+    found = back(value)
+    assert found[6].x.name == "n"
+    del found[6], value[6]
+    assert difference(value, found) is None
+
+
+def test_more_kinds_of_heads_than_a_byte_can_count() -> None:
+    fields = [*AIMessage.model_fields]
+    ways = [{*way} for size in range(5) for way in combinations(fields, size)][:300]
+    value = []
+    for way in ways:
+        made = AIMessage("a")
+        made.__pydantic_fields_set__ = way
+        value.append(made)
+    found = back(value)
+    assert [each.model_fields_set for each in found] == ways
+
+
+def many(heads: list[bytes], numbers: Any, *items: Any) -> bytes:
+    return packb([Ext(Code.MANY, packb([heads, numbers])), *items])
+
+
+HEAD = head_bytes("model", f"{Point.__module__}:Point", 0, None)
+ITEM = {"x": 1, "y": 2}
+
+
+def test_what_the_tests_forge_is_what_is_written() -> None:
+    assert ONCE.dumps_typed([Point(**ITEM), Point(**ITEM)])[1] == many([HEAD], b"\1\1", ITEM, ITEM)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        many([HEAD], b"\1", ITEM, ITEM),
+        many([HEAD], b"\1\1", ITEM),
+        many([HEAD], b"\1\2", ITEM, ITEM),
+        many([HEAD], b"", ITEM),
+        many([], b"\1", ITEM),
+        many([HEAD], [1], ITEM),
+        many([HEAD], b"\1", [1]),
+        many([HEAD[:-1]], b"\1", ITEM),
+        many([b""], b"\1", ITEM),
+        many([HEAD], b"\0", Ext(Code.MANY, packb([[], b""]))),
+        packb([1, Ext(Code.MANY, packb([[HEAD], b"\1"])), ITEM]),
+        packb({"a": {"b": [Ext(Code.MANY, packb([[HEAD], b"\1"])), ITEM]}}),
+        packb({"a": Ext(Code.MANY, packb([[HEAD], b"\1"]))}),
+        packb(Ext(Code.MANY, packb([[], b""]))),
+        packb(Ext(Code.TUPLE, many([HEAD], b"\1", ITEM))),
+    ],
+)
+def test_a_damaged_thread_is_refused(data: bytes) -> None:
+    with pytest.raises(PayloadError):
+        ONCE.loads_typed(("once2", data))
+
+
+def test_a_class_that_is_not_allowed_gives_stand_ins_or_an_error() -> None:
+    data = many([HEAD], b"\1\1", ITEM, ITEM)
+    found = once(enforcement="strict").loads_typed(("once2", data))
+    assert found == [ITEM, ITEM]
+    assert {each.type_name for each in found} == {f"{Point.__module__}:Point"}
+    assert back(found) == [Point(**ITEM)] * 2
+    with pytest.raises(Exception, match="Point is not allowed"):
+        once(enforcement="strict", on_unavailable="raise").loads_typed(("once2", data))

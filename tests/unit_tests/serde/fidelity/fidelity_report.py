@@ -1,0 +1,129 @@
+"""Writes docs/fidelity.md: `python -m tests.unit_tests.serde.fidelity.fidelity_report`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from collections import Counter
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from tests.unit_tests.serde.fidelity.sameness import difference
+from tests.unit_tests.serde.fidelity.table import ROWS, once2
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.serde.base import SerializerProtocol
+
+__all__ = ["PATH", "Outcome", "outcome", "report", "table_lines"]
+
+PATH: Final = Path(__file__).parents[4] / "docs" / "fidelity.md"
+
+Outcome = Literal["same", "equal", "changed", "lost", "raises"]
+
+_PACKAGES: Final = (
+    "langgraph-checkpoint",
+    "langchain-core",
+    "pydantic",
+    "attrs",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "polars",
+)
+
+_INTRODUCTION: Final = """\
+# What comes back from a checkpoint
+
+Each value of `tests/unit_tests/serde/fidelity/rows_*.py`, written and read by LangGraph's
+`JsonPlusSerializer` in its default mode and by `OnceSerializer` with codec `once2`.
+
+- **same**: equal, of the same type, and so is every part of it: items, keys and their order,
+  attributes, private ones too, fields that were set, objects that are shared, what contains
+  itself.
+- **equal**: of the same type and equal for `==`, which does not look at everything: fields that
+  were set, private attributes, types inside (`1 == True`), what was one object and is two now.
+- **changed**: it comes back, without an error, as something else.
+- **lost**: it comes back, without an error, as `None`.
+- **raises**: an error on writing or reading.
+
+Left out on purpose: that two references are to one list, dictionary or text; tracebacks of
+exceptions and the object of an `AttributeError`; values of cached properties, which are computed
+anew; whether an array was read-only; how arrays share memory.
+`tests/unit_tests/serde/fidelity/sameness.py` is the comparison. Generated: do not edit;
+`python -m tests.unit_tests.serde.fidelity.fidelity_report > docs/fidelity.md` writes it.
+"""
+
+
+def outcome(serde: SerializerProtocol, value: Any) -> Outcome:
+    """Return what becomes of `value`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            back = serde.loads_typed(serde.dumps_typed(value))
+    except Exception:
+        return "raises"
+    if back is None and value is not None:
+        return "lost"
+    if difference(value, back) is None:
+        return "same"
+    return "equal" if type(back) is type(value) and _is_equal(value, back) else "changed"
+
+
+def _is_equal(value: Any, back: Any) -> bool:
+    try:
+        return bool(value == back)
+    except ValueError:  # arrays compare item by item
+        return bool((value == back).all())
+    except TypeError:
+        return False
+
+
+def report() -> str:
+    """Return the whole file."""
+    logging.disable()  # upstream warns of every class
+    upstream, ours = JsonPlusSerializer(), once2()
+    results = [(row, outcome(upstream, row.value), outcome(ours, row.value)) for row in ROWS]
+    logging.disable(logging.NOTSET)
+    lines = [_INTRODUCTION, *_counts(results), ""]
+    for group, found in groupby(results, key=lambda result: result[0].group):
+        lines += [f"## {group}", "", "| value | JsonPlusSerializer | once2 |", "|---|---|---|"]
+        lines += [f"| {row.name} | {theirs} | {mine} |" for row, theirs, mine in found]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def table_lines(text: str) -> list[tuple[str, str]]:
+    """Return the group and name of each row in the file, and what it says of our codec."""
+    found, group = [], ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            group = line.removeprefix("## ")
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if group and len(cells) == 3 and cells[0] not in ("value", "---"):
+            found.append((f"{group}: {cells[0]}", cells[2]))
+    return found
+
+
+def _counts(results: list[Any]) -> list[str]:
+    theirs = Counter(found for _, found, _ in results)
+    mine = Counter(found for _, _, found in results)
+    outcomes = get_args(Outcome)
+    versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    python = ".".join(map(str, sys.version_info[:2]))
+    return [
+        f"Measured with Python {python}, {versions}.",
+        "",
+        f"| of {len(results)} values | {' | '.join(outcomes)} |",
+        "|---|---|---|---|---|---|",
+        f"| JsonPlusSerializer | {' | '.join(str(theirs[name]) for name in outcomes)} |",
+        f"| once2 | {' | '.join(str(mine[name]) for name in outcomes)} |",
+    ]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(report())

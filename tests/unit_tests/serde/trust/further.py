@@ -1,0 +1,8 @@
+"""Imported by no test: a row has it imported."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Further:
+    text: str = ""
