@@ -144,8 +144,17 @@ def _check_loaded(value: Any) -> None:
             todo += [*part.keys(), *part.values()]
         elif isinstance(part, list | tuple | set | frozenset | deque):
             todo += part
-        todo += getattr(part, "__dict__", {}).values()
+        todo += _attributes(part)
         todo += [getattr(part, name, None) for name in getattr(part, "__slots__", ())]
+
+
+def _attributes(part: Any) -> list[Any]:
+    """Return what an object holds by name: neither by its own code, nor what SQLAlchemy knows."""
+    try:
+        attributes = object.__getattribute__(part, "__dict__")
+    except AttributeError:
+        return []
+    return [value for name, value in attributes.items() if name != "_sa_instance_state"]
 
 
 def _check_bytes(stand_in: Any) -> None:
