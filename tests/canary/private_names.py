@@ -218,28 +218,28 @@ PRIVATE: Final = (
         "_msgpack_enc",
         "what writes codec `msgpack`",
         _CHECKPOINT,
-        "test_msgpack_writes",
+        "test_writes",
     ),
     Private(
         _JSONPLUS,
         "_msgpack_default",
         "its hook, which ours asks about all but an `Opaque`",
         _CHECKPOINT,
-        "test_msgpack_writes",
+        "test_writes",
     ),
     Private(
         _MSGPACK,
         "SAFE_MSGPACK_TYPES",
         "the types that stock revives without being asked",
         _CHECKPOINT,
-        "test_allowlist",
+        "test_policy",
     ),
     Private(
         _MSGPACK,
         "SAFE_MSGPACK_METHODS",
         "the methods that stock calls without being asked",
         _CHECKPOINT,
-        "test_allowlist",
+        "test_policy",
     ),
     Private(
         "langgraph.checkpoint.serde.types",
@@ -271,17 +271,27 @@ PRIVATE: Final = (
         "ModelMetaclass",
         "the hooks of pydantic itself are none of a model's own",
         "pydantic 2.12",
-        "test_hooks",
+        "test_lookup",
     ),
     Private(
         "pydantic._internal._dataclasses",
         "complete_dataclass",
         "the same for dataclasses",
         "pydantic 2.12",
-        "test_hooks",
+        "test_lookup",
     ),
     *(
-        Private(module, name, "where pandas' classes say they are", _PANDAS, "test_tables")
+        Private(
+            "pydantic_core._pydantic_core",
+            name,
+            "where pydantic's addresses say they are",
+            "pydantic 2.12",
+            "test_policy",
+        )
+        for name in ("Url", "MultiHostUrl")
+    ),
+    *(
+        Private(module, name, "where pandas' classes say they are", _PANDAS, "test_frames")
         for module, name in (
             ("pandas._libs.tslibs.timestamps", "Timestamp"),
             ("pandas._libs.tslibs.timedeltas", "Timedelta"),
@@ -334,10 +344,10 @@ PRIVATE: Final = (
         "BlockIndex",
         "the places of a sparse array",
         _PANDAS,
-        "test_tables",
+        "test_frames",
     ),
     *(
-        Private("pandas.arrays", name, why, _PANDAS, "test_tables")
+        Private("pandas.arrays", name, why, _PANDAS, "test_frames")
         for name, why in {
             "SparseArray._simple_new": "made of its parts; the public ways are deprecated",
             "IntegerArray._data": "the values without a copy",
@@ -345,14 +355,14 @@ PRIVATE: Final = (
         }.items()
     ),
     *(
-        Private("numpy.ma", name, why, _NUMPY, "test_object_arrays")
+        Private("numpy.ma", name, why, _NUMPY, "test_arrays")
         for name, why in {
             "MaskedArray._optinfo": "what a user has put there, which we do not write",
             "MaskedArray._fill_value": "None where it was not set; in public it is converted",
         }.items()
     ),
     *(
-        Private("re", name, "whether a pattern may take too long", "Python 3.11", "test_patterns")
+        Private("re", name, "whether a pattern may take too long", "Python 3.11", "test_limits")
         for name in ("_parser", "_constants")
     ),
 )

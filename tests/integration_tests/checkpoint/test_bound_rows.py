@@ -71,6 +71,7 @@ def read(saver: Any, thread_id: str) -> Iterator[str]:
                     found.checkpoint["channel_values"][channel]
                 except SerdeError as error:
                     yield told(error)
+            assert found.pending_writes is not None  # they are decoded when they are looked at
         except SerdeError as error:
             yield told(error)
         try:
