@@ -7,6 +7,7 @@ import enum
 import functools
 import ipaddress
 import pathlib
+import sys
 import re
 import threading
 import time as time_module
@@ -373,6 +374,8 @@ class Zone(ZoneInfo):
 
 class File(type(pathlib.Path())):  # type: ignore[misc]  # Python 3.11 takes no other base
     def __init__(self, *args: Any) -> None:
+        if sys.version_info >= (3, 12):  # before, `__new__` took them
+            super().__init__(*args)
         self.note = "new"
 
 
