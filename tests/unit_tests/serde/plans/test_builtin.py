@@ -7,8 +7,8 @@ import enum
 import functools
 import ipaddress
 import pathlib
-import sys
 import re
+import sys
 import threading
 import time as time_module
 import uuid
