@@ -106,12 +106,24 @@ class ReadCell(NamedTuple):
 
 
 def _is_kept(serde: OnceSerializer, data: bytes) -> bool:
+    """Whether a row of LangGraph's stays what it is when it is read and written again and again.
+
+    The first time, a set may get another order; and where items share a place in its table, an
+    order may lead to another one and back.
+    """
+    seen = [data]
     try:
-        again = serde.encoded(serde.decoded(_LANGGRAPH, data))[1]
-        # A set may be written in another order; what is in it is then the same.
-        return again == data or serde.encoded(serde.decoded(_LANGGRAPH, again))[1] == again
+        for _ in range(_ROUNDS):
+            again = serde.encoded(serde.decoded(_LANGGRAPH, seen[-1]))[1]
+            if again in seen:
+                return True
+            seen.append(again)
     except SerdeError:
-        return False
+        pass
+    return False
+
+
+_ROUNDS: Final = 4
 
 
 class DecodedCell(NamedTuple):
