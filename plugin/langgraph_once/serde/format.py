@@ -20,6 +20,7 @@ import ormsgpack
 from ormsgpack import Ext, packb, unpackb
 
 __all__ = [
+    "CHANNELS",
     "EXTENSION_STARTS",
     "MAX_LEVELS",
     "NATIVE",
@@ -30,7 +31,6 @@ __all__ = [
     "head_parts",
     "object_of",
     "pack",
-    "unpack",
 ]
 
 
@@ -84,6 +84,9 @@ EXTENSION_STARTS: Final = frozenset({*range(0xC7, 0xCA), *range(0xD4, 0xD9)})
 
 NATIVE: Final[frozenset[type]] = frozenset({type(None), bool, int, float, str, bytes})
 
+CHANNELS: Final = "channel_values"
+"""Where a checkpoint holds its channels, and so its thread."""
+
 MAX_LEVELS: Final = 32
 """How deep extensions may stand in each other, since each level copies what is in it. What is
 deeper is a `GRAPH`."""
@@ -106,11 +109,6 @@ class Head(NamedTuple):
 def pack(value: Any, hook: Callable[[Any], Any] | None = None) -> bytes:
     """Return the msgpack of a value; `hook` returns what stands for what is not native."""
     return packb(value, hook, OPTIONS)
-
-
-def unpack(content: bytes | memoryview, hook: Callable[[int, bytes], Any] | None = None) -> Any:
-    """Return the value; `hook` returns the value of an extension."""
-    return unpackb(content, ext_hook=hook)
 
 
 def head_bytes(form: str, name: Any, version: int = 0, *extra: Any) -> bytes:

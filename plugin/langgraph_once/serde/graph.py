@@ -94,7 +94,7 @@ class _Sizes:
         self._deepest_in_c = max(self._deepest_in_c, self._in_c[number])
 
     def take_hashes(self) -> None:
-        """Note that what the current node holds so far is hashed: that of a tuple is not kept.
+        """Note that all parts of the current node are hashed now. Python keeps no hash of a tuple.
 
         Raises:
             SizeLimitError: All together, it takes too long.

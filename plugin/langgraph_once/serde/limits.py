@@ -548,7 +548,7 @@ NETWORKS: Final = frozenset(_HELD)
 
 
 def hold(network: Any) -> Any:
-    """Return a network of which nothing can walk through the addresses, until it is released.
+    """Return a network whose addresses nothing can walk through until `release` is called.
 
     `IPv6Network("::/64")` takes nine characters, and a constructor that makes a `set` of it never
     comes back.

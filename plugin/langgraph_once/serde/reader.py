@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.format import MAX_LEVELS, Code, head_bytes, head_parts
+from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, Code, head_bytes, head_parts
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
@@ -34,7 +34,6 @@ _PATTERN: Final = BY_TYPE[re.Pattern].number
 _LARGE: Final = 1 << 20
 _FEW_LEVELS: Final = 3
 """So many extensions in each other may hold 1,022 native levels each; see `check_levels`."""
-_OF_A_CHECKPOINT: Final = "channel_values"
 _LONG_HEAD: Final = 2048
 _MAX_NEW_TYPES: Final = 256
 """So many types with parameters may one value make known. Pydantic takes a millisecond for each."""
@@ -180,7 +179,7 @@ class Reader:
             for key, item in value.items():
                 if type(item) is list and item and type(item[0]) is _Many:
                     value[key] = self._thread(item)
-            channels = value.get(_OF_A_CHECKPOINT)
+            channels = value.get(CHANNELS)
             if type(channels) is dict:
                 self._placed(channels)
         return value

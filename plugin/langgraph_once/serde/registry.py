@@ -20,7 +20,6 @@ from langgraph_once.serde.plans.makers import Makers
 from langgraph_once.serde.plans.values import BY_TYPE
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.stock import StockForm
-from langgraph_once.serde.trust.lookup import declared
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
@@ -201,14 +200,14 @@ class Plans(dict[type, Plan]):
             upgrade = self._upgrades.get(f"{part.__module__}:{part.__qualname__}")
             if upgrade is not None:
                 return lambda data: _upgraded(upgrade, data, head.version)
-            if declared(part, "__once_version__") is not None and "__once_version__" in vars(part):
+            if "__once_version__" in vars(part):
                 return None
         return None
 
     def shown(self, head: bytes, data: Any) -> Any:
         """Return what LangGraph would hand on for an object that cannot be made."""
         form_name, name, _, extra = head_parts(head)
-        if form_name == "hashed":
+        if form_name == _OF_HASHED:
             return data if name != "dict" else None
         form = self._forms.get(form_name)
         try:

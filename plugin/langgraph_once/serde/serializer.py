@@ -292,13 +292,7 @@ class OnceSerializer(JsonPlusSerializer):
         """
         text, payload = data
         if text in self._plain_tags and type(payload) is bytes:
-            if len(payload) < _QUICK_BYTES or payload[0] in _LEAVES:
-                try:
-                    return unpackb(payload)  # without a hook, an extension is an error
-                except ValueError:
-                    pass
-            read = loads if text == "once2" else read_stock
-            return read(payload, self._plans, tag=text, keeps=self._keeps)
+            return self._read(text, payload, self._plans, text)
         return self.decoded(*self.unwrapped(data, bound_to))
 
     def unwrapped(self, data: tuple[str, bytes], bound_to: BoundTo = ()) -> tuple[Tag, bytes]:
@@ -348,6 +342,16 @@ class OnceSerializer(JsonPlusSerializer):
         """
         return [*self._keys.derived("names of pieces"), b""]
 
+    def _read(self, codec: str, payload: bytes, plans: Plans, tag: str) -> Any:
+        """Return the value of a row of msgpack: ours, or LangGraph's."""
+        if len(payload) < _QUICK_BYTES or payload[0] in _LEAVES:
+            try:
+                return unpackb(payload)  # without a hook, an extension is an error
+            except ValueError:
+                pass
+        read = loads if codec == "once2" else read_stock
+        return read(payload, plans, tag=tag, keeps=self._keeps)
+
     def decoded(self, tag: Tag, payload: bytes) -> Any:
         """Return the value of `encoded`.
 
@@ -356,10 +360,8 @@ class OnceSerializer(JsonPlusSerializer):
         """
         plans = self._sealed_plans if "aesgcm" in tag.layers else self._plans
         match tag.codec:
-            case "once2":
-                return loads(payload, plans, tag=tag.text, keeps=self._keeps)
-            case "msgpack":
-                return read_stock(payload, plans, tag.text, keeps=self._keeps)
+            case "once2" | "msgpack":
+                return self._read(tag.codec, payload, plans, tag.text)
             case "json":
                 return read_json(payload, plans, tag.text, keeps=self._keeps)
             case "null":

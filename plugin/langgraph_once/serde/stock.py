@@ -87,8 +87,6 @@ _FEW_LEVELS: Final = 3
 _MAX_LEVELS: Final = 2000
 """How deep lists and dictionaries may stand in each other, in extensions that stand in each other:
 what is written has few in each. The first extensions are not asked: 1,022 levels are the most."""
-_FEW_BYTES: Final = 256
-"""Rows of no more are most often plain: the metadata of checkpoints."""
 _MAX_EXPONENT: Final = 100_000
 """Of a `Decimal` in an object: a field that is an integer writes it out, which takes minutes."""
 
@@ -331,11 +329,6 @@ def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
     Raises:
         SerdeError: It is damaged, takes too much, or names what may not be loaded.
     """
-    if len(data) < _FEW_BYTES:
-        try:
-            return unpackb(data)
-        except ValueError:
-            pass  # there are objects in it
     return _Reader(plans, Budget(len(data), tag), keeps=keeps).read(data)
 
 

@@ -16,7 +16,7 @@ from langgraph.checkpoint.serde.jsonplus import EXT_DELTA_SNAPSHOT, EXT_METHOD_S
 from ormsgpack import OPT_NON_STR_KEYS, OPT_PASSTHROUGH_DATACLASS, packb, unpackb
 
 from langgraph_once.errors import SerdeError
-from langgraph_once.serde.format import Code, head_parts
+from langgraph_once.serde.format import CHANNELS, Code, head_parts
 from langgraph_once.serde.limits import check_keys, copies_of
 from langgraph_once.serde.names import MAX_NAME_CHARS, class_names
 from langgraph_once.serde.opaque import shown_name
@@ -25,7 +25,6 @@ __all__ = ["Mention", "mentions_in"]
 
 _STOCK: Final = "stock"
 """The form of objects that are read by LangGraph's rules."""
-_OF_A_CHECKPOINT: Final = "channel_values"
 # Without the calls of methods: of these, readers make none but LangGraph's own.
 _CALLS: Final = frozenset({*range(6)} - {EXT_METHOD_SINGLE_ARG})
 _CONTAINERS: Final = frozenset({Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.SHARED})
@@ -156,7 +155,7 @@ def _opened_stock(code: int, content: bytes, unpacked: Callable[[bytes], Any]) -
 
 def _channels(value: Any) -> dict[_Part, str]:
     """Return in which channel of a checkpoint each of its extensions stands."""
-    values = value.get(_OF_A_CHECKPOINT) if isinstance(value, dict) else None
+    values = value.get(CHANNELS) if isinstance(value, dict) else None
     found: dict[_Part, str] = {}
 
     def note(name: str, part: _Part) -> None:

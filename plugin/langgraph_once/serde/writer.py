@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ormsgpack import Ext, Fragment, packb
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.format import MAX_LEVELS, OPTIONS, Code, object_of, pack
+from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, OPTIONS, Code, object_of, pack
 from langgraph_once.serde.ladder import instead_of
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 
@@ -34,8 +34,6 @@ _OBJECT: Final = int(Code.OBJECT)
 _MAX_HEADS: Final = 255
 """A byte counts them."""
 _PROBED_LEVELS: Final = 24
-_OF_A_CHECKPOINT: Final = "channel_values"
-"""Where a checkpoint holds its channels, and so its thread."""
 
 
 def write(value: Any, plans: Plans) -> bytes:
@@ -195,9 +193,9 @@ class Writer:
                 made[key] = Later(Writer._thread, item)
             elif (thread := self._thread(item)) is not item:
                 made[key] = thread
-        channels = value.get(_OF_A_CHECKPOINT)
+        channels = value.get(CHANNELS)
         if type(channels) is dict:
-            made[_OF_A_CHECKPOINT] = self._with_threads(channels)
+            made[CHANNELS] = self._with_threads(channels)
         return value | made if made else value
 
     def _thread(self, items: list[Any]) -> Any:

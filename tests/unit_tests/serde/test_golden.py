@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from ormsgpack import Ext
+from ormsgpack import Ext, unpackb
 
 from langgraph_once.errors import EncryptionError, TypeNotAllowedError, UnknownTagError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, head_parts, pack, unpack
+from langgraph_once.serde.format import Code, head_parts, pack
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.registry import FORMS
 from tests.data.blobs.once_values import ADAPTERS, ELSEWHERE, KEY, serde
@@ -59,16 +59,16 @@ def met_in(content: bytes) -> Iterator[Any]:
         code = Code(number)
         met.append(code)
         if code is Code.OBJECT:
-            heads.append(unpack(data, lambda *_: None)[0])
+            heads.append(unpackb(data, ext_hook=lambda *_: None)[0])
         elif code is Code.MANY:
-            heads.extend(unpack(data)[0])
+            heads.extend(unpackb(data)[0])
         elif code is Code.VALUE:
             met.append(data[0])
             data = data[1:]
         if code not in BARE:
             met.extend(met_in(data))
 
-    unpack(content, hook)
+    unpackb(content, ext_hook=hook)
     yield from met
     yield from (head_parts(head).form for head in heads)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.opaque import STAND_INS
 from langgraph_once.serde.refused import UnavailableError
+from langgraph_once.serde.trust.lookup import declared
 
 if TYPE_CHECKING:
     from ormsgpack import Ext
@@ -128,7 +129,8 @@ class Form:
 
 def version_of(cls: type) -> int:
     """Return the version that a class says it has: `__once_version__`, 0 where there is none."""
-    return getattr(cls, "__once_version__", 0)
+    version = declared(cls, "__once_version__")
+    return version if type(version) is int and 0 <= version < 2**63 else 0
 
 
 def check(value: Any, *kinds: type) -> Any:

@@ -103,7 +103,7 @@ def _private_default(attribute: Any) -> Callable[[], Any] | None:
 class Blank(BaseModel):
     """Becomes a model of another class once its parts are set.
 
-    `BaseModel` checks what is assigned. Here nothing is checked, which takes a tenth of the time.
+    `BaseModel` checks each assignment. This class does not, and so takes a tenth of the time.
     """
 
     __setattr__ = object.__setattr__
