@@ -299,6 +299,8 @@ class _GraphWriter(Writer):
         kind = type(value)
         if kind in STAND_INS:
             return source_of(value)
+        if kind is bytearray:  # `bytes`, as where there is no graph
+            return None
         if kind in self._as_langgraph or self.plans[kind].form is None:
             return None
         try:

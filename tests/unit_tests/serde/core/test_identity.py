@@ -29,6 +29,14 @@ def test_two_references_to_one_list_become_two_equal_lists_as_with_langgraph() -
     assert first is not second
 
 
+def test_a_bytearray_becomes_bytes_beside_what_contains_itself_too() -> None:
+    """Once written in one way and once in the other, a thread would change with each turn."""
+    ring: list[Any] = []
+    ring.append(ring)
+    found = back({"buffer": bytearray(b"ab"), "ring": ring})
+    assert type(found["buffer"]) is bytes
+
+
 def test_equal_objects_stay_two() -> None:
     first, second = back([Knot(1), Knot(1)])
     assert first is not second
