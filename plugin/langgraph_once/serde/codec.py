@@ -22,12 +22,12 @@ def dumps(value: Any, plans: Plans) -> bytes:
         UnwritableError: Some part cannot be written, neither exactly nor as LangGraph does.
         EncodeError: Some part may not be written.
     """
-    if leads_deep(value):
-        return write_graph(value, plans)
-    try:
-        return write(value, plans)
-    except (TooDeepError, RecursionError):
-        return write_graph(value, plans)
+    if not leads_deep(value):
+        try:
+            return write(value, plans)
+        except (TooDeepError, RecursionError):
+            pass
+    return write_graph(value, plans)
 
 
 def loads(data: bytes, plans: Plans, *, tag: str = "once2", keeps: bool = True) -> Any:

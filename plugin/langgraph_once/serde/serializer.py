@@ -35,6 +35,7 @@ from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
 from langgraph_once.serde.trust.policy import Trust
+from langgraph_once.serde.writer import write_around
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -102,7 +103,7 @@ class OnceSerializer(JsonPlusSerializer):
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
-        self._quick = _PLAIN if config.codec == "once2" and self._bare_below else frozenset()
+        self._quick = _PLAIN if config.codec == "once2" else frozenset()
         self._plain_tags = ("once2", "msgpack") if config.allows_plain else ()
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
@@ -164,15 +165,21 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: Neither this codec nor LangGraph's can write it, or it may not be written.
         """
-        if type(obj) in self._quick:  # as metadata are: a microsecond
+        data, kind = None, type(obj)
+        if kind in self._quick:  # each call and each list is a tenth of what metadata take
+            met: list[Any] | None = [] if kind is dict else None
             try:
-                data = packb(obj, None, OPTIONS)
+                data = packb(obj, None if met is None else met.append, OPTIONS)
             except TypeError:
                 pass
             else:
-                if len(data) < self._bare_below:
+                if met:
+                    data = write_around(obj, met, self._plans)
+                elif len(data) < self._bare_below:
                     return "once2", data
-        tag, data = self.encoded(obj)
+        tag = self._tag
+        if data is None or len(data) > self._unchecked_bytes:
+            tag, data = self.encoded(obj)
         if len(data) < self._bare_below:
             return tag.text, data
         return self.wrapped(tag, data, bound_to)
@@ -189,7 +196,8 @@ class OnceSerializer(JsonPlusSerializer):
         if kind in _BINARY:  # what LangGraph writes for them is exact
             return _BINARY[kind], bytes(obj)  # a copy: the bytearray may change
         try:
-            data = self._written(obj)
+            is_stock = self._tag.codec == "msgpack"
+            data = encode_stock(obj) if is_stock else dumps(obj, self._plans)
             if len(data) > self._unchecked_bytes:
                 check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
         except EncodeError as error:
@@ -216,11 +224,6 @@ class OnceSerializer(JsonPlusSerializer):
         name, text = _name(obj), "Stored %s as LangGraph does, as a whole: %s"
         self._plans.trust.warn(name, text, name, error)
         return _STOCK, data
-
-    def _written(self, obj: Any) -> bytes:
-        if self._tag.codec == "msgpack":
-            return encode_stock(obj)
-        return dumps(obj, self._plans)
 
     def wrapped(
         self, tag: Tag, data: bytes, bound_to: BoundTo = (), *, is_piece: bool = False

@@ -25,7 +25,7 @@ from langgraph_once.serde.refused import TooDeepError, UnwritableError
 if TYPE_CHECKING:
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Writer", "leads_deep", "write"]
+__all__ = ["Writer", "leads_deep", "write", "write_around"]
 
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
@@ -44,8 +44,11 @@ def write(value: Any, plans: Plans) -> bytes:
         UnwritableError: Some part cannot be written.
         EncodeError: Some part may not be written.
     """
-    if type(value) is list and len(value) == 1 and (alone := _alone(value[0], plans)):
-        return pack([alone])
+    kind = type(value)
+    if kind is not dict:
+        data = write_around(value, value if kind is list else [value], plans)
+        if data is not None:
+            return data
     first = Writer(plans)
     data = first.whole(value)
     met = first.met
@@ -56,28 +59,34 @@ def write(value: Any, plans: Plans) -> bytes:
     return Writer(plans, shared=twice).whole(value)
 
 
-def _alone(obj: Any, plans: Plans) -> Ext | None:
-    """Return what stands for an object of native values alone, such as a new message; else None."""
-    plain_head = plans[type(obj)].plain_head
-    head = plain_head(obj) if plain_head is not None else None
-    if head is None:
+def write_around(value: Any, met: list[Any], plans: Plans) -> bytes | None:
+    """Return the bytes of a value that holds one object of native values, as a new message is.
+
+    None for any other. Counting the objects costs less than a `Writer` does.
+
+    Args:
+        value: The value.
+        met: The objects that ormsgpack asks about.
+        plans: How instances of a class are written.
+    """
+    if len(met) != 1 or (plain_head := plans[type(met[0])].plain_head) is None:
         return None
     try:
-        return object_of(head, obj.__dict__)
-    except TypeError:
+        head = plain_head(met[0])
+        if head is None:
+            return None
+        made = object_of(head, met[0].__dict__)
+    except Exception:  # a `Writer` tells why
         return None
+    return packb(value, lambda _: made, OPTIONS)
 
 
 def leads_deep(value: Any) -> bool:
-    """Whether the first items of a value lead deep: `v = []; v += v, v` is written for ever."""
+    """Whether the first items lead deep: to write `v = [v, v]` takes twice as long each time."""
     for _ in range(_PROBED_LEVELS):
-        kind = type(value)
-        if kind is dict:
-            value = next(iter(value.values()), None)
-        elif kind is list and value:
-            value = value[0]
-        else:
+        if type(value) is not list or not value:
             return False
+        value = value[0]
     return True
 
 
@@ -114,13 +123,13 @@ class Writer:
 
     def whole(self, value: Any) -> bytes:
         """Return the bytes of the value."""
+        if type(value) is dict:
+            return self.pack(self._with_threads(value))
         if type(value) is list and (thread := self._thread(value)) is not value:
             try:
                 return packb(thread, self.hook, OPTIONS)
             except TypeError as error:
                 self._retreat(0, error)  # one of them is to be mended: not all of its siblings
-        elif type(value) is dict:
-            return self.pack(self._with_threads(value))
         return self.pack(value)
 
     def pack(self, data: Any) -> bytes:
@@ -201,15 +210,12 @@ class Writer:
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
         plans = self.plans
-        if not items or plans[type(items[0])].plain_head is None:
+        if len(items) < 2 or plans[type(items[0])].plain_head is None:
             return items
-        if len(items) == 1 and not self._shared and (alone := _alone(items[0], plans)):
-            self.met.append(id(items[0]))
-            return [alone]
         shared, heads = self._shared, _Numbered()
         numbers: list[int] = []
         contents: list[Any] = [None]
-        met: list[int] = []
+        met = []
         for item in items:
             plain_head = plans[type(item)].plain_head
             head = plain_head(item) if plain_head is not None else None
