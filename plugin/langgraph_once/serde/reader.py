@@ -18,7 +18,7 @@ from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, Code, head_bytes, 
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
-from langgraph_once.serde.plans.base import parts
+from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnavailableError
 
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from langgraph_once.serde.plans.base import Maker
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Reader"]
+__all__ = ["Reader", "flat_reader"]
 
 _OBJECT: Final = int(Code.OBJECT)
+_VALUE: Final = int(Code.VALUE)
+_TUPLE: Final = int(Code.TUPLE)
 _PATTERN: Final = BY_TYPE[re.Pattern].number
 _LARGE: Final = 1 << 20
 _FEW_LEVELS: Final = 3
@@ -47,6 +49,29 @@ class _Many(NamedTuple):
     heads: list[bytes]
     makers: list[Maker]
     numbers: bytes
+
+
+def flat_reader(plans: Plans) -> Callable[[int, bytes], Any]:
+    """Return a hook for extensions that hold no other, and are made as others were before.
+
+    It takes no `Reader`, which costs more than most small values. Of what it does not know it makes
+    an error: a `Reader` reads that, or tells what is wrong with it.
+    """
+    current = plans.makers.current
+
+    def hook(code: int, content: bytes) -> Any:
+        if code == _OBJECT:
+            head, data = unpackb(content)
+            make = current(head)
+            if make is not None:
+                return make(data)
+        elif code == _VALUE and content[0] != _PATTERN:
+            return BY_NUMBER[content[0]](unpackb(content[1:]))
+        elif code == _TUPLE:
+            return tuple(check(unpackb(content), list))
+        raise ValueError("it takes a `Reader`")
+
+    return hook
 
 
 class Reader:
