@@ -30,8 +30,8 @@ from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCip
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
 from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
-from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.reader import flat_reader
+from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
