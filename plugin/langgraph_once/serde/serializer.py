@@ -23,20 +23,20 @@ from langgraph_once.errors import (
     SerdeError,
     UnknownTagError,
 )
-from langgraph_once.serde.codec import dumps, loads
 from langgraph_once.serde.format import OPTIONS
+from langgraph_once.serde.graph import write_graph
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
 from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
-from langgraph_once.serde.reader import flat_reader
-from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.reader import Reader, flat_reader
+from langgraph_once.serde.refused import TooDeepError, UnwritableError
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
 from langgraph_once.serde.trust.policy import Trust
-from langgraph_once.serde.writer import write_around
+from langgraph_once.serde.writer import write, write_around
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -198,8 +198,7 @@ class OnceSerializer(JsonPlusSerializer):
         if kind in _BINARY:  # what LangGraph writes for them is exact
             return _BINARY[kind], bytes(obj)  # a copy: the bytearray may change
         try:
-            is_stock = self._tag.codec == "msgpack"
-            data = encode_stock(obj) if is_stock else dumps(obj, self._plans)
+            data = self._written(obj)
             if len(data) > self._unchecked_bytes:
                 check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
         except EncodeError as error:
@@ -212,6 +211,14 @@ class OnceSerializer(JsonPlusSerializer):
         except Exception as error:
             return self._as_langgraph(obj, error)
         return self._tag, data
+
+    def _written(self, obj: Any) -> bytes:
+        if self._tag.codec == "msgpack":
+            return encode_stock(obj)
+        try:
+            return write(obj, self._plans)
+        except (TooDeepError, RecursionError):
+            return write_graph(obj, self._plans)
 
     def _as_langgraph(self, obj: Any, error: Exception) -> tuple[Tag, bytes]:
         """Return what LangGraph writes for a value that this codec cannot write: the last resort.
@@ -355,8 +362,9 @@ class OnceSerializer(JsonPlusSerializer):
                 return unpackb(payload, ext_hook=hook)
             except ValueError:
                 pass
-        read = loads if codec == "once2" else read_stock
-        return read(payload, plans, tag=tag, keeps=self._keeps)
+        if codec == "msgpack":
+            return read_stock(payload, plans, tag, keeps=self._keeps)
+        return Reader(plans, len(payload), tag=tag, keeps=self._keeps).read(payload)
 
     def decoded(self, tag: Tag, payload: bytes) -> Any:
         """Return the value of `encoded`.

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from langgraph_once.serde.plans.makers import Makers
     from langgraph_once.serde.trust.policy import Trust
 
-__all__ = ["StockForm", "check_class", "read_json", "read_stock", "stock_form"]
+__all__ = ["StockForm", "check_class", "read_json", "read_stock"]
 
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
 """The codes of LangGraph's extensions."""
@@ -522,19 +522,6 @@ class StockForm(Form):
         (code,), budget = parts(extra, int), Budget(len(check(data, bytes)), "once2")
         content = _Reader(self._plans, budget, keeps=True).read(data)
         return _argument(code, content)
-
-
-def stock_form(obj: Any) -> tuple[int, bytes] | None:
-    """Return code and content of the extension that LangGraph writes for an object.
-
-    None where it writes none: it raises, or leaves a native value.
-    """
-    found: list[tuple[int, bytes]] = []
-    try:
-        unpackb(encode_stock(obj), ext_hook=lambda *each: found.append(each))
-    except Exception:  # of the class
-        return None
-    return found[0] if len(found) == 1 and type(obj) not in (list, dict, tuple) else None
 
 
 _PARSERS: Final[dict[tuple[str, ...], Callable[[Any], Any]]] = {

@@ -7,7 +7,9 @@ takes seven times as long as to write them. Two references to one list become tw
 they do in LangGraph.
 
 What cannot be written exactly takes the next step of a ladder, object by object: LangGraph's form
-of it, then the native value that it is derived from, then an error. See `Writer._instead`.
+of it, which is read by LangGraph's rules (an exception becomes class and text); then the native
+value that it is derived from; then whatever holds it is tried in the same way. In the end the value
+is refused. LangGraph refuses such a value, too.
 """
 
 from __future__ import annotations
@@ -18,14 +20,23 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ormsgpack import Ext, Fragment, packb
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, OPTIONS, Code, object_of, pack
-from langgraph_once.serde.ladder import instead_of
+from langgraph_once.serde.format import (
+    CHANNELS,
+    MAX_LEVELS,
+    OPTIONS,
+    Code,
+    head_bytes,
+    object_of,
+    pack,
+)
+from langgraph_once.serde.plans.exceptions import UnstoredError, as_text
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
+from langgraph_once.serde.stock_writes import native_base, stock_form
 
 if TYPE_CHECKING:
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Writer", "leads_deep", "write", "write_around"]
+__all__ = ["Writer", "write", "write_around"]
 
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
@@ -46,6 +57,8 @@ def write(value: Any, plans: Plans) -> bytes:
     """
     kind = type(value)
     if kind is not dict:
+        if _leads_deep(value):
+            raise TooDeepError
         data = write_around(value, value if kind is list else [value], plans)
         if data is not None:
             return data
@@ -81,7 +94,7 @@ def write_around(value: Any, met: list[Any], plans: Plans) -> bytes | None:
     return packb(value, lambda _: made, OPTIONS)
 
 
-def leads_deep(value: Any) -> bool:
+def _leads_deep(value: Any) -> bool:
     """Whether the first items lead deep: to write `v = [v, v]` takes twice as long each time."""
     for _ in range(_PROBED_LEVELS):
         if type(value) is not list or not value:
@@ -124,12 +137,9 @@ class Writer:
     def whole(self, value: Any) -> bytes:
         """Return the bytes of the value."""
         if type(value) is dict:
-            return self.pack(self._with_threads(value))
-        if type(value) is list and (thread := self._thread(value)) is not value:
-            try:
-                return packb(thread, self.hook, OPTIONS)
-            except TypeError as error:
-                self._retreat(0, error)  # one of them is to be mended: not all of its siblings
+            value = self._with_threads(value)
+        elif type(value) is list:
+            value = self._thread(value)
         return self.pack(value)
 
     def pack(self, data: Any) -> bytes:
@@ -167,7 +177,7 @@ class Writer:
         No run may fail because one of these holds a lock.
         """
         failed = self.error
-        made = instead_of(obj)
+        made = _instead_of(obj)
         if made is None:
             raise failed  # type: ignore[misc]  # whoever holds it may be written without it
         name = f"{type(obj).__module__}:{type(obj).__qualname__}"
@@ -275,8 +285,6 @@ class Writer:
         kind = type(value)
         if kind is str:
             return value if _is_text(value) else _surrogates(value)
-        if kind is Later:
-            return self._mended(value.value)
         if kind is list:
             return [*map(_tried_again, value)]
         if kind is dict:
@@ -288,6 +296,21 @@ class Writer:
     def mapping(self, value: dict[Any, Any]) -> Ext:
         """Return what stands for a dictionary with keys that are not all text."""
         return Ext(Code.MAP, self.nested([each for pair in value.items() for each in pair]))
+
+
+def _instead_of(obj: Any) -> Any:
+    """Return what LangGraph leaves of an object; None if it cannot write it, either.
+
+    The result is native, an extension, or an object that can be written.
+    """
+    if isinstance(obj, BaseException):
+        return None if isinstance(obj, UnstoredError) else as_text(obj)
+    found = stock_form(obj)
+    if found is None:
+        return native_base(obj)
+    code, content = found
+    name = f"{type(obj).__module__}:{type(obj).__qualname__}"
+    return object_of(head_bytes("stock", name, 0, code), content)
 
 
 _FINAL: Final = (TooDeepError, RecursionError, EncodeError)
