@@ -269,7 +269,7 @@ class _Reader:
 
     def _instead(self, code: int, parts: Any, content: bytes, error: Exception) -> Any:
         """Return what stands for an object that cannot be made."""
-        name, tag = _name(code, parts), self._budget.tag
+        (name, shown), tag = _described(code, parts), self._budget.tag
         if not self._keeps:
             if isinstance(error, SerdeError):
                 error.tag = error.tag or tag
@@ -279,7 +279,7 @@ class _Reader:
         if not isinstance(error, TypeNotAllowedError):
             text = "Could not rebuild %s as LangGraph wrote it (%s); its content stands for it"
             self._plans.trust.warn(name, text, name, type(error).__name__)
-        return stand_in(head_bytes("stock", name, 0, code), content, _argument(code, parts))
+        return stand_in(head_bytes("stock", name, 0, code), content, shown)
 
     def _revived(self, value: dict[str, Any]) -> Any:
         """Return the value of a dictionary of JSON: of LangChain's envelopes, the object."""
@@ -305,19 +305,15 @@ class _Reader:
 
 _IN_AN_OBJECT: Final = 2
 _SPECIAL: Final[dict[int, Maker]] = {ARRAY: make_array, SNAPSHOT: _DeltaSnapshot}
-_NAMES: Final = {ARRAY: "numpy:ndarray"}
 
 
-def _argument(code: int, parts: Any) -> Any:
-    """Return what LangGraph hands on where an object cannot be made; None where it has nothing."""
-    return parts[2] if code < ARRAY and type(parts) is list and len(parts) > 2 else None
-
-
-def _name(code: int, parts: Any) -> str:
-    is_call = code < ARRAY and type(parts) is list and len(parts) > 2
-    if is_call and type(parts[0]) is type(parts[1]) is str:
-        return f"{parts[0]}:{parts[1]}"[:300]
-    return _NAMES.get(code, "?:?")
+def _described(code: int, parts: Any) -> tuple[str, Any]:
+    """Return what an extension names, and what LangGraph hands on where that cannot be made."""
+    if code >= ARRAY or type(parts) is not list or len(parts) < 3:  # module, name, argument
+        return "numpy:ndarray" if code == ARRAY else "?:?", None
+    module, name, argument = parts[:3]
+    is_named = type(module) is type(name) is str
+    return f"{module}:{name}"[:300] if is_named else "?:?", argument
 
 
 def _refused(error: Exception, _argument: Any) -> NoReturn:
@@ -521,7 +517,7 @@ class StockForm(Form):
     def shown(self, data: Any, extra: list[Any]) -> Any:
         (code,), budget = parts(extra, int), Budget(len(check(data, bytes)), "once2")
         content = _Reader(self._plans, budget, keeps=True).read(data)
-        return _argument(code, content)
+        return _described(code, content)[1]
 
 
 _PARSERS: Final[dict[tuple[str, ...], Callable[[Any], Any]]] = {

@@ -284,11 +284,11 @@ class Writer:
         """
         kind = type(value)
         if kind is str:
-            return value if _is_text(value) else _surrogates(value)
+            return _text(value)
         if kind is list:
             return [*map(_tried_again, value)]
         if kind is dict:
-            if all(type(key) is str and _is_text(key) for key in value):
+            if all(type(key) is str and _text(key) is key for key in value):
                 return {key: _tried_again(item) for key, item in value.items()}
             return Later(Writer.mapping, value)
         return value
@@ -340,20 +340,17 @@ def _tried_again(value: Any) -> Any:
         value = value.value
     if type(value) in (list, dict):
         return Later(_packed, value)
-    return value if type(value) is not str or _is_text(value) else _surrogates(value)
+    return _text(value) if type(value) is str else value
 
 
 def _packed(out: Writer, value: Any) -> Fragment:
     return Fragment(out.pack(value))
 
 
-def _is_text(value: str) -> bool:
+def _text(value: str) -> str | Ext:
+    """Return what is written for a text: the text itself, unless it has lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _surrogates(value: str) -> Ext:
-    return Ext(Code.TEXT, value.encode("utf-8", "surrogatepass"))
+        return Ext(Code.TEXT, value.encode("utf-8", "surrogatepass"))
+    return value
