@@ -284,9 +284,8 @@ class _Reader:
     def _revived(self, value: dict[str, Any]) -> Any:
         """Return the value of a dictionary of JSON: of LangChain's envelopes, the object."""
         if value.get("lc") == 1:
-            kwargs = value.get("kwargs")
-            if type(kwargs) is dict and kwargs.get("validate_template") and _is_wide(kwargs):
-                raise PayloadError("a template that may become very long", tag=self._budget.tag)
+            if type(kwargs := value.get("kwargs")) is dict:
+                _check_template(kwargs)
             return LC_REVIVER(value)  # classes of langchain-core only
         names = value.get("id")
         if value.get("lc") != 2 or value.get("type") != "constructor" or not names:
@@ -428,15 +427,14 @@ def _maker(code: int, cls: Any) -> Maker:
 _WIDE: Final = re.compile(r"\d{5}")
 
 
-def _is_wide(argument: Any) -> bool:
-    """Whether a text among the arguments of a template may say how wide it is to become."""
-    todo = [argument]
+def _check_template(arguments: dict[str, Any]) -> None:
+    """Check that no text among the arguments of a template says how wide it is to become."""
+    todo: list[Any] = [arguments] if arguments.get("validate_template") else []
     for each in todo:
         if type(each) is str and _WIDE.search(each):
-            return True
+            raise UnavailableError("a template that may become very long when it is tried out")
         if type(each) in (list, dict):  # templates that are made already were looked at
             todo += each if type(each) is list else [*each, *each.values()]
-    return False
 
 
 def _model_maker(cls: Any, unchecked: str) -> Maker:
@@ -445,8 +443,7 @@ def _model_maker(cls: Any, unchecked: str) -> Maker:
     def make(argument: Any) -> Any:
         if is_root and type(argument) is not dict:
             return cls(argument)
-        if argument.get("validate_template") and _is_wide(argument):
-            raise UnavailableError("a template that may become very long when it is tried out")
+        _check_template(argument)
         try:
             return cls(**argument)
         except Exception:
