@@ -30,7 +30,7 @@ from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCip
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
 from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
-from langgraph_once.serde.reader import Reader, flat_reader
+from langgraph_once.serde.reader import Reader, quick_hook
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
@@ -149,7 +149,7 @@ class OnceSerializer(JsonPlusSerializer):
     def _obey(self, plans: Plans) -> None:
         self._plans = plans
         self._sealed_plans = plans.under(plans.trust.sealed())
-        self._flat = flat_reader(plans)
+        self._hook = quick_hook(plans)
 
     @property
     def plans(self) -> Plans:
@@ -357,7 +357,7 @@ class OnceSerializer(JsonPlusSerializer):
     def _read(self, codec: str, payload: bytes, plans: Plans, tag: str) -> Any:
         """Return the value of a row of msgpack: ours, or LangGraph's."""
         if len(payload) < _QUICK_BYTES or payload[0] in _LEAVES:
-            hook = self._flat if codec == "once2" and plans is self._plans else None
+            hook = self._hook if codec == "once2" and plans is self._plans else None
             try:
                 return unpackb(payload, ext_hook=hook)
             except ValueError:
