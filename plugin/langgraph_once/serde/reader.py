@@ -18,7 +18,7 @@ from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, Code, head_bytes, 
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
-from langgraph_once.serde.plans.base import parts
+from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnavailableError
 
@@ -27,9 +27,15 @@ if TYPE_CHECKING:
     from langgraph_once.serde.plans.base import Maker
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Reader"]
+__all__ = ["Reader", "quick_hook"]
 
 _OBJECT: Final = int(Code.OBJECT)
+_VALUE: Final = int(Code.VALUE)
+_COLLECTIONS: Final[dict[int, Callable[[Any], Any]]] = {
+    int(Code.TUPLE): tuple,
+    int(Code.SET): set,
+    int(Code.FROZENSET): frozenset,
+}
 _PATTERN: Final = BY_TYPE[re.Pattern].number
 _LARGE: Final = 1 << 20
 _FEW_LEVELS: Final = 3
@@ -47,6 +53,36 @@ class _Many(NamedTuple):
     heads: list[bytes]
     makers: list[Maker]
     numbers: bytes
+
+
+def quick_hook(plans: Plans, levels: int = _FEW_LEVELS) -> Callable[[int, bytes], Any]:
+    """Return a hook for rows of few bytes, whose objects are made as others were before.
+
+    It takes no `Reader`, which costs more than most small values: so few bytes exceed no bound. Of
+    what it does not know it makes an error: a `Reader` reads that, or tells what is wrong with it.
+
+    Args:
+        plans: What makes objects.
+        levels: How deep extensions may stand in each other.
+    """
+    current = plans.makers.current
+    inner = quick_hook(plans, levels - 1) if levels > 1 else None
+
+    def hook(code: int, content: bytes) -> Any:
+        if code == _OBJECT:
+            head, data = unpackb(content, ext_hook=inner)
+            if (make := current(head)) is not None:
+                return make(data)
+        elif code == _VALUE and content[0] != _PATTERN:
+            return BY_NUMBER[content[0]](unpackb(content[1:], ext_hook=inner))
+        elif code in _COLLECTIONS:
+            items = check(unpackb(content, ext_hook=inner), list)
+            made = _COLLECTIONS[code](items)
+            if len(made) == len(items):
+                return made
+        raise ValueError("it takes a `Reader`")
+
+    return hook
 
 
 class Reader:

@@ -301,11 +301,12 @@ _HASHED: Final[dict[str, Callable[[Budget, Any], Any]]] = {
 
 
 def _value_writer(number: int, take: Callable[[Any], Any]) -> Callable[[Out, Any], Ext]:
-    code = bytes((number,))
-    return lambda out, value: Ext(Code.VALUE, code + out.nested(take(value)))
+    code, first = int(Code.VALUE), bytes((number,))  # members of enums cost more to look up
+    return lambda out, value: Ext(code, first + out.nested(take(value)))
 
 
-def _array(code: Code) -> Callable[[Out, Any], Ext]:
+def _array(kind: Code) -> Callable[[Out, Any], Ext]:
+    code = int(kind)
     return lambda out, value: Ext(code, out.nested([*value]))
 
 

@@ -7,7 +7,9 @@ takes seven times as long as to write them. Two references to one list become tw
 they do in LangGraph.
 
 What cannot be written exactly takes the next step of a ladder, object by object: LangGraph's form
-of it, then the native value that it is derived from, then an error. See `Writer._instead`.
+of it, which is read by LangGraph's rules (an exception becomes class and text); then the native
+value that it is derived from; then whatever holds it is tried in the same way. In the end the value
+is refused. LangGraph refuses such a value, too.
 """
 
 from __future__ import annotations
@@ -18,14 +20,23 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ormsgpack import Ext, Fragment, packb
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, OPTIONS, Code, object_of, pack
-from langgraph_once.serde.ladder import instead_of
+from langgraph_once.serde.format import (
+    CHANNELS,
+    MAX_LEVELS,
+    OPTIONS,
+    Code,
+    head_bytes,
+    object_of,
+    pack,
+)
+from langgraph_once.serde.plans.exceptions import UnstoredError, as_text
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
+from langgraph_once.serde.stock_writes import native_base, stock_form
 
 if TYPE_CHECKING:
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Writer", "leads_deep", "write"]
+__all__ = ["Writer", "write", "write_around"]
 
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
@@ -44,8 +55,13 @@ def write(value: Any, plans: Plans) -> bytes:
         UnwritableError: Some part cannot be written.
         EncodeError: Some part may not be written.
     """
-    if type(value) is list and len(value) == 1 and (alone := _alone(value[0], plans)):
-        return pack([alone])
+    kind = type(value)
+    if kind is not dict:
+        if _leads_deep(value):
+            raise TooDeepError
+        data = write_around(value, value if kind is list else [value], plans)
+        if data is not None:
+            return data
     first = Writer(plans)
     data = first.whole(value)
     met = first.met
@@ -56,28 +72,34 @@ def write(value: Any, plans: Plans) -> bytes:
     return Writer(plans, shared=twice).whole(value)
 
 
-def _alone(obj: Any, plans: Plans) -> Ext | None:
-    """Return what stands for an object of native values alone, such as a new message; else None."""
-    plain_head = plans[type(obj)].plain_head
-    head = plain_head(obj) if plain_head is not None else None
-    if head is None:
+def write_around(value: Any, met: list[Any], plans: Plans) -> bytes | None:
+    """Return the bytes of a value that holds one object of native values, as a new message is.
+
+    None for any other. Counting the objects costs less than a `Writer` does.
+
+    Args:
+        value: The value.
+        met: The objects that ormsgpack asks about.
+        plans: How instances of a class are written.
+    """
+    if len(met) != 1 or (plain_head := plans[type(met[0])].plain_head) is None:
         return None
     try:
-        return object_of(head, obj.__dict__)
-    except TypeError:
+        head = plain_head(met[0])
+        if head is None:
+            return None
+        made = object_of(head, met[0].__dict__)
+    except Exception:  # a `Writer` tells why
         return None
+    return packb(value, lambda _: made, OPTIONS)
 
 
-def leads_deep(value: Any) -> bool:
-    """Whether the first items of a value lead deep: `v = []; v += v, v` is written for ever."""
+def _leads_deep(value: Any) -> bool:
+    """Whether the first items lead deep: to write `v = [v, v]` takes twice as long each time."""
     for _ in range(_PROBED_LEVELS):
-        kind = type(value)
-        if kind is dict:
-            value = next(iter(value.values()), None)
-        elif kind is list and value:
-            value = value[0]
-        else:
+        if type(value) is not list or not value:
             return False
+        value = value[0]
     return True
 
 
@@ -114,13 +136,10 @@ class Writer:
 
     def whole(self, value: Any) -> bytes:
         """Return the bytes of the value."""
-        if type(value) is list and (thread := self._thread(value)) is not value:
-            try:
-                return packb(thread, self.hook, OPTIONS)
-            except TypeError as error:
-                self._retreat(0, error)  # one of them is to be mended: not all of its siblings
-        elif type(value) is dict:
-            return self.pack(self._with_threads(value))
+        if type(value) is dict:
+            value = self._with_threads(value)
+        elif type(value) is list:
+            value = self._thread(value)
         return self.pack(value)
 
     def pack(self, data: Any) -> bytes:
@@ -158,7 +177,7 @@ class Writer:
         No run may fail because one of these holds a lock.
         """
         failed = self.error
-        made = instead_of(obj)
+        made = _instead_of(obj)
         if made is None:
             raise failed  # type: ignore[misc]  # whoever holds it may be written without it
         name = f"{type(obj).__module__}:{type(obj).__qualname__}"
@@ -201,15 +220,12 @@ class Writer:
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
         plans = self.plans
-        if not items or plans[type(items[0])].plain_head is None:
+        if len(items) < 2 or plans[type(items[0])].plain_head is None:
             return items
-        if len(items) == 1 and not self._shared and (alone := _alone(items[0], plans)):
-            self.met.append(id(items[0]))
-            return [alone]
         shared, heads = self._shared, _Numbered()
         numbers: list[int] = []
         contents: list[Any] = [None]
-        met: list[int] = []
+        met = []
         for item in items:
             plain_head = plans[type(item)].plain_head
             head = plain_head(item) if plain_head is not None else None
@@ -268,13 +284,11 @@ class Writer:
         """
         kind = type(value)
         if kind is str:
-            return value if _is_text(value) else _surrogates(value)
-        if kind is Later:
-            return self._mended(value.value)
+            return _text(value)
         if kind is list:
             return [*map(_tried_again, value)]
         if kind is dict:
-            if all(type(key) is str and _is_text(key) for key in value):
+            if all(type(key) is str and _text(key) is key for key in value):
                 return {key: _tried_again(item) for key, item in value.items()}
             return Later(Writer.mapping, value)
         return value
@@ -282,6 +296,21 @@ class Writer:
     def mapping(self, value: dict[Any, Any]) -> Ext:
         """Return what stands for a dictionary with keys that are not all text."""
         return Ext(Code.MAP, self.nested([each for pair in value.items() for each in pair]))
+
+
+def _instead_of(obj: Any) -> Any:
+    """Return what LangGraph leaves of an object; None if it cannot write it, either.
+
+    The result is native, an extension, or an object that can be written.
+    """
+    if isinstance(obj, BaseException):
+        return None if isinstance(obj, UnstoredError) else as_text(obj)
+    found = stock_form(obj)
+    if found is None:
+        return native_base(obj)
+    code, content = found
+    name = f"{type(obj).__module__}:{type(obj).__qualname__}"
+    return object_of(head_bytes("stock", name, 0, code), content)
 
 
 _FINAL: Final = (TooDeepError, RecursionError, EncodeError)
@@ -311,20 +340,17 @@ def _tried_again(value: Any) -> Any:
         value = value.value
     if type(value) in (list, dict):
         return Later(_packed, value)
-    return value if type(value) is not str or _is_text(value) else _surrogates(value)
+    return _text(value) if type(value) is str else value
 
 
 def _packed(out: Writer, value: Any) -> Fragment:
     return Fragment(out.pack(value))
 
 
-def _is_text(value: str) -> bool:
+def _text(value: str) -> str | Ext:
+    """Return what is written for a text: the text itself, unless it has lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _surrogates(value: str) -> Ext:
-    return Ext(Code.TEXT, value.encode("utf-8", "surrogatepass"))
+        return Ext(Code.TEXT, value.encode("utf-8", "surrogatepass"))
+    return value
