@@ -57,6 +57,9 @@ class Code(IntEnum):
     """An array of two: heads, and a byte for each item. It is no value itself. It stands first in a
     list, which is the whole value or an item of the dictionary that is. The byte counts the heads
     from one: the item is the data of such an object. Zero is an item as it is."""
+    RUN = 11
+    """An array of three: heads, and a byte for each item, as in a `MANY`; then the items, in a list
+    or a dictionary. It stands in another object."""
     SHARED = 12
     """A value that occurs again further on."""
     AGAIN = 13

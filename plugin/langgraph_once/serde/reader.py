@@ -18,7 +18,7 @@ from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, Code, head_bytes, 
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
-from langgraph_once.serde.plans.base import parts
+from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnavailableError
 
@@ -45,7 +45,6 @@ class _Many(NamedTuple):
     """Stands first in a list until the whole value is read."""
 
     heads: list[bytes]
-    makers: list[Maker]
     numbers: bytes
 
 
@@ -148,8 +147,14 @@ class Reader:
 
     def _many(self, content: bytes) -> _Many:
         self._threads += 1
-        heads, numbers = parts(unpackb(content), list, bytes)
-        return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
+        return _Many(*parts(unpackb(content), list, bytes))
+
+    def _run(self, content: bytes) -> Any:
+        heads, numbers, items = parts(self.nested(content), list, bytes, object)
+        if type(items) is list:
+            return self._made_of(heads, numbers, items)
+        made = self._made_of(heads, numbers, [*check(items, dict).values()])
+        return dict(zip(items, made, strict=True))
 
     def _new_maker(self, head: bytes) -> Maker:
         """Return what makes the objects of a head that is not known, or refuses to."""
@@ -186,10 +191,13 @@ class Reader:
 
     def _thread(self, items: list[Any]) -> list[Any]:
         self._threads -= 1
-        heads, makers, numbers = items[0]
-        if len(numbers) != len(items) - 1 or self._threads < 0:
+        heads, numbers = check(items.pop(0), _Many)
+        return self._made_of(heads, numbers, items)
+
+    def _made_of(self, heads: list[bytes], numbers: bytes, items: list[Any]) -> list[Any]:
+        if len(numbers) != len(items):
             raise ValueError("another number of items than of kinds")
-        del items[0]
+        makers = [_as_it_is, *(self._seen.get(head) or self._maker(head) for head in heads)]
         made = []
         for number, item in zip(numbers, items, strict=True):
             try:
@@ -268,6 +276,7 @@ _READERS: Final[dict[int, Callable[[Reader, bytes], Any]]] = {
         Code.TEXT: lambda _, content: content.decode("utf-8", "surrogatepass"),
         Code.VALUE: Reader._value,  # noqa: SLF001  # of this file
         Code.MANY: Reader._many,  # noqa: SLF001  # of this file
+        Code.RUN: Reader._run,  # noqa: SLF001  # of this file
         Code.SHARED: Reader._begun,  # noqa: SLF001  # of this file
         Code.AGAIN: Reader._again,  # noqa: SLF001  # of this file
         Code.GRAPH: read_graph,

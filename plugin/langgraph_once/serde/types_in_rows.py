@@ -27,7 +27,9 @@ _STOCK: Final = "stock"
 """The form of objects that are read by LangGraph's rules."""
 # Without the calls of methods: of these, readers make none but LangGraph's own.
 _CALLS: Final = frozenset({*range(6)} - {EXT_METHOD_SINGLE_ARG})
-_CONTAINERS: Final = frozenset({Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.SHARED})
+_CONTAINERS: Final = frozenset(
+    {Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.RUN, Code.SHARED}
+)
 _ROW: Final = -1
 _OPTIONS: Final = OPT_NON_STR_KEYS | OPT_PASSTHROUGH_DATACLASS
 

@@ -12,7 +12,7 @@ of it, then the native value that it is derived from, then an error. See `Writer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ormsgpack import Ext, Fragment, packb
@@ -23,17 +23,20 @@ from langgraph_once.serde.ladder import instead_of
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 
 if TYPE_CHECKING:
+    from langgraph_once.serde.plans.base import Plan
     from langgraph_once.serde.registry import Plans
 
 __all__ = ["Writer", "leads_deep", "write"]
 
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
+_RUN: Final = int(Code.RUN)
 _OBJECT: Final = int(Code.OBJECT)
 
 _MAX_HEADS: Final = 255
 """A byte counts them."""
 _PROBED_LEVELS: Final = 24
+
 
 
 def write(value: Any, plans: Plans) -> bytes:
@@ -100,6 +103,7 @@ class Writer:
 
     error: Exception | None = None
     _level = 0
+    _has_runs = True
     _shared: Collection[int] = ()
     _numbers: dict[int, int | None]
 
@@ -129,11 +133,14 @@ class Writer:
         try:
             return packb(data, self.hook, OPTIONS)
         except TypeError as error:
-            self._retreat(met, error)
+            return self._pack_mended(data, met, error)
+
+    def _pack_mended(self, data: Any, met: int, error: TypeError) -> bytes:
+        self._retreat(met, error)
         try:
             return packb(self._mended(data), self.hook, OPTIONS)
-        except TypeError as error:
-            raise self.error or error from None
+        except TypeError as again:
+            raise self.error or again from None
 
     def hook(self, obj: Any) -> Any:
         """Return what stands for what is not native. Called by ormsgpack."""
@@ -141,9 +148,10 @@ class Writer:
         try:
             if type(obj) is Later:
                 return obj.write(self, obj.value)
+            plan = self.plans[type(obj)]
             if self._shared and id(obj) in self._shared:
-                return self._once(obj)
-            return self.plans[type(obj)].write(self, obj)
+                return self._once(obj, plan)
+            return self._written(obj, plan)
         except Exception as error:
             if self.error is None:
                 self.error = _placed(error, obj)
@@ -169,6 +177,17 @@ class Writer:
         self.kept.append(made)
         return made
 
+    def _written(self, obj: Any, plan: Plan) -> Any:
+        plain_head = plan.plain_head
+        head = plain_head(obj) if plain_head is not None else None
+        if head is None:
+            return plan.write(self, obj)
+        data = obj.__dict__
+        if plan.lists:
+            data = self._with_runs(data, plan.lists)
+        self.met.append(id(obj))
+        return Ext(_OBJECT, self.nested([head, data]))
+
     def object(self, obj: Any, head: bytes, data: Any) -> Ext:
         """Return what stands for an object of this head and these data."""
         self.met.append(id(obj))
@@ -179,9 +198,51 @@ class Writer:
         self._level += 1
         if self._level > MAX_LEVELS:
             raise TooDeepError
-        packed = self.pack(data)
+        met = len(self.met)
+        try:
+            packed = packb(data, self.hook, OPTIONS)  # as `pack`, for each object
+        except TypeError as error:
+            packed = self._pack_mended(data, met, error)
         self._level -= 1
         return packed
+
+    def _with_runs(self, data: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the attributes of an object, of which some may be lists of objects."""
+        made = data
+        for name in names:
+            held = data.get(name)
+            if (type(held) is list or type(held) is dict) and self._is_run(held):
+                self._level += 1
+                run = Later(Writer.run, held) if self._shared else self.run(held)
+                self._level -= 1
+                made = {**made, name: run}
+        return made
+
+    def _is_run(self, held: list[Any] | dict[Any, Any]) -> bool:
+        if len(held) < 2 or not self._has_runs:  # noqa: PLR2004  # one is shorter as it is
+            return False
+        if type(held) is dict and {*map(type, held)} != {str}:
+            return False
+        first = held[0] if type(held) is list else next(iter(held.values()))
+        return self.plans[type(first)].plain_head is not None
+
+    def run(self, held: Any) -> Any:
+        """Return what stands for a list or dictionary of objects in an object."""
+        level, met = self._level, len(self.met)
+        try:
+            found = self._taken(held if type(held) is list else [*held.values()])
+            if found is None:
+                return held
+            heads, numbers, contents = found
+            items = contents if type(held) is list else dict(zip(held, contents, strict=True))
+            return Ext(_RUN, self.nested([heads, numbers, items]))
+        except Exception as error:
+            if isinstance(self.error or error, _FINAL):
+                raise
+            self._has_runs = False  # each object takes its own step of the ladder
+            self._level, self.error = level, None
+            self._forget(met)
+            return held
 
     def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
         """Return a dictionary whose threads are written as such; of a checkpoint, too."""
@@ -200,35 +261,60 @@ class Writer:
 
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
-        plans = self.plans
-        if not items or plans[type(items[0])].plain_head is None:
+        if not items or self.plans[type(items[0])].plain_head is None:
             return items
-        if len(items) == 1 and not self._shared and (alone := _alone(items[0], plans)):
+        if len(items) == 1 and not self._shared and (alone := _alone(items[0], self.plans)):
             self.met.append(id(items[0]))
             return [alone]
-        shared, heads = self._shared, _Numbered()
+        found = self._taken(items)
+        if found is None:
+            return items
+        heads, numbers, contents = found
+        return [Ext(_MANY, pack([heads, numbers])), *contents]
+
+    def _taken(self, items: list[Any]) -> tuple[list[bytes], bytes, list[Any]] | None:
+        """Return the heads of objects, which of them each has, and what is written of each.
+
+        None where there are too many heads.
+        """
+        heads = _Numbered()
+        plan = self.plans[type(items[0])]
+        found = plan.plain_run(items, heads) if plan.plain_run and not self._shared else None
+        if found is not None:
+            met: Iterable[int] = map(id, items)
+            numbers, contents = found
+            if plan.lists:
+                contents = [self._with_runs(each, plan.lists) for each in contents]
+        else:
+            numbers, contents, met = self._one_by_one(items, heads)
+        if len(heads) > _MAX_HEADS:
+            return None
+        self.met += met
+        return [*heads], bytes(numbers), contents
+
+    def _one_by_one(
+        self, items: list[Any], heads: dict[bytes, int]
+    ) -> tuple[list[int], list[Any], list[int]]:
+        """Return the same of objects of several classes, of which some may be more."""
+        plans, shared = self.plans, self._shared
         numbers: list[int] = []
-        contents: list[Any] = [None]
+        contents: list[Any] = []
         met: list[int] = []
         for item in items:
-            plain_head = plans[type(item)].plain_head
-            head = plain_head(item) if plain_head is not None else None
+            plan = plans[type(item)]
+            head = plan.plain_head(item) if plan.plain_head is not None else None
             if head is None or (shared and id(item) in shared):
                 numbers.append(0)
                 contents.append(item)
             else:
                 numbers.append(heads[head])
-                contents.append(item.__dict__)
+                data = item.__dict__
+                contents.append(self._with_runs(data, plan.lists) if plan.lists else data)
                 met.append(id(item))
-        if len(heads) > _MAX_HEADS:
-            return items
-        self.met += met
-        contents[0] = Ext(_MANY, pack([[*heads], bytes(numbers)]))
-        return contents
+        return numbers, contents, met
 
-    def _once(self, obj: Any) -> Any:
+    def _once(self, obj: Any, plan: Plan) -> Any:
         """Return what stands for an object that was met twice."""
-        plan = self.plans[type(obj)]
         if not plan.has_identity:
             return plan.write(self, obj)
         number = self._numbers.get(id(obj), -1)
@@ -239,7 +325,7 @@ class Writer:
         number = len(self._numbers)
         self._numbers[id(obj)] = None
         try:
-            packed = pack(plan.write(self, obj))
+            packed = pack(self._written(obj, plan))
         except BaseException:
             del self._numbers[id(obj)]
             raise

@@ -278,6 +278,7 @@ CODES: Final[Makers] = {
     "many": lambda: [HumanMessage("x", id="1"), model.Fixed("y"), 3],
     "many-odd": _odd_thread,
     "many-in-a-state": _state,
+    "run": lambda: model.Task("run", [model.Task("a"), model.Profile(name="b"), 3]),
     "shared": _shared,
     "graph": _cycle,
     "graph-deep": _deep,

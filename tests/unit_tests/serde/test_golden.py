@@ -51,7 +51,7 @@ def test_there_is_a_row_for_everything_we_write_and_none_was_taken_away() -> Non
 
 
 def met_in(content: bytes) -> Iterator[Any]:
-    """Yield each extension of codec `once2`, each form and each number of a value."""
+    """Yield each extension of codec `once2`, each form, and each value by its number."""
     heads: list[bytes] = []
     met: list[Any] = []
 
@@ -60,13 +60,14 @@ def met_in(content: bytes) -> Iterator[Any]:
         met.append(code)
         if code is Code.OBJECT:
             heads.append(unpackb(data, ext_hook=lambda *_: None)[0])
-        elif code is Code.MANY:
-            heads.extend(unpackb(data)[0])
+        elif code in (Code.MANY, Code.RUN):
+            heads.extend(unpackb(data, ext_hook=lambda *_: None)[0])
         elif code is Code.VALUE:
-            met.append(data[0])
+            met.append(("value", data[0]))
             data = data[1:]
-        if code not in BARE:
-            met.extend(met_in(data))
+        for inside in unpackb(data) if code is Code.GRAPH else [data]:
+            if code not in BARE:
+                met.extend(met_in(inside))
 
     unpackb(content, ext_hook=hook)
     yield from met
@@ -78,8 +79,8 @@ def test_the_rows_hold_each_extension_and_value_and_object_of_each_form() -> Non
     met = {each for _, content in rows for each in met_in(content)}
     forms = {form.name for form in FORMS} | {"named", "hashed", "stock"}
     own = {f"own:{adapter.name}" for adapter in ADAPTERS}
-    only_elsewhere = {BY_TYPE[WindowsPath].number}
-    assert met == {*Code} | forms | own | BY_NUMBER.keys() - only_elsewhere
+    values = {("value", number) for number in BY_NUMBER} - {("value", BY_TYPE[WindowsPath].number)}
+    assert met == {*Code} | forms | own | values
 
 
 def test_a_path_of_another_system_comes_back_as_its_parts_as_with_langgraph() -> None:

@@ -38,14 +38,22 @@ class Out(Protocol):
         """Return the msgpack of what an extension holds."""
 
 
+Run = tuple[list[int], list[dict[str, Any]]]
+
+
 class Plan(NamedTuple):
     """How the instances of one class are written."""
 
     write: Callable[[Out, Any], Ext]
-    """Returns what stands for an instance."""
+    """Returns what stands for an instance that has no plain head."""
     plain_head: Callable[[Any], bytes | None] | None = None
-    """Returns the head of an instance whose `__dict__` is all that its data are, None for another.
-    Where the plan has no such function, no instance is."""
+    """Returns the head of an instance whose `__dict__` is all that its data are, None for another,
+    which is for `write`. Where the plan has no such function, no instance is."""
+    plain_run: Callable[[list[Any], dict[bytes, int]], Run | None] | None = None
+    """Returns the numbers of the heads of instances, and the `__dict__` of each; None where one is
+    more, or no instance. Given where that saves time."""
+    lists: tuple[str, ...] = ()
+    """Fields in which lists or dictionaries of objects may be, where there is a `plain_head`."""
     has_identity: bool = False
     """Whether two references to one instance stay references to one."""
     form: Form | None = None

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import pydantic.networks
 import pydantic_core
 from pydantic import BaseModel, RootModel
 from pydantic_core import PydanticUndefined
 
-from langgraph_once.serde.format import head_bytes
+from langgraph_once.serde.format import NATIVE, head_bytes
 from langgraph_once.serde.plans.attributes import (
     asks_no_code,
     default_of,
@@ -28,7 +28,7 @@ from langgraph_once.serde.plans.attributes import (
     layout,
     set_up,
 )
-from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
+from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, Run, check, parts, version_of
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared, imported
 
@@ -137,7 +137,8 @@ class ModelForm(Form):
 
     def plan(self, cls: Any, name: Any) -> Plan:
         own = _class(cls)
-        head_of = _heads(functools.partial(head_bytes, self.name, name, version_of(cls)), own)
+        recent: dict[int, tuple[Any, bytes]] = {}
+        head_of = _heads(functools.partial(head_bytes, self.name, name, version_of(cls)), own, recent)
         size, no_extra = len(own.fields), own.no_extra
 
         def plain_head(obj: Any) -> bytes | None:
@@ -147,21 +148,42 @@ class ModelForm(Form):
                 or len(obj.__dict__) != size
             ):
                 return None
-            return head_of(obj.__pydantic_fields_set__)
+            fields_set = obj.__pydantic_fields_set__
+            seen = recent.get(len(fields_set))
+            if seen is not None and seen[0] == fields_set:
+                return seen[1]
+            return head_of(fields_set)
+
+        def plain_run(items: list[Any], heads: dict[bytes, int]) -> Run | None:
+            names, number = None, 0
+            numbers, states = [], []
+            for obj in items:
+                if type(obj) is not cls:
+                    return None
+                state = obj.__dict__
+                if (
+                    obj.__pydantic_extra__ is not None
+                    or obj.__pydantic_private__ is not None
+                    or len(state) != size
+                ):
+                    return None
+                fields_set = obj.__pydantic_fields_set__
+                if fields_set != names:
+                    names, number = fields_set, heads[head_of(fields_set)]
+                numbers.append(number)
+                states.append(state)
+            return numbers, states
 
         def write(out: Out, obj: Any) -> Ext:
             data = self.take(obj)
             out.kept.append(data)
             return out.object(obj, head_of(obj.__pydantic_fields_set__), data)
 
-        def write_plain(out: Out, obj: Any) -> Ext:
-            head = plain_head(obj)
-            return write(out, obj) if head is None else out.object(obj, head, obj.__dict__)
-
         is_special = own.is_root or own.private or own.manager is not None or not own.is_whole
         if is_special or not asks_no_code(cls):
             return Plan(write, has_identity=True, form=self)
-        return Plan(write_plain, plain_head, has_identity=True, form=self)
+        lists = tuple(name for name in own.fields if _may_hold(own.fields[name].annotation))
+        return Plan(write, plain_head, None if own.has_extra else plain_run, lists, has_identity=True, form=self)
 
     def take(self, obj: Any) -> Any:
         own = _class(type(obj))
@@ -252,29 +274,34 @@ class ModelForm(Form):
         return make
 
 
-def _heads(make: Callable[..., bytes], own: _Class) -> Callable[[set[str]], bytes]:
+def _may_hold(annotation: Any) -> bool:
+    """Whether a value of a field may be an object, or hold objects."""
+    if isinstance(annotation, type) and get_origin(annotation) is None:
+        return annotation not in NATIVE and dict not in annotation.__mro__
+    if get_origin(annotation) is Literal:
+        return False
+    inner = get_args(annotation)
+    return any(map(_may_hold, inner)) if inner else True
+
+
+def _heads(
+    make: Callable[..., bytes], own: _Class, recent: dict[int, tuple[Any, bytes]]
+) -> Callable[[set[str]], bytes]:
     """Return what returns the head of an instance, by the names of its fields that are set.
 
-    Of each number of names, the names seen last are compared, which is faster than hashing them.
+    Of each number of names, it notes those seen last: comparing is faster than hashing.
     """
     heads: dict[frozenset[str], bytes] = {}
-    most = len(own.fields)
-    recent: list[tuple[Any, bytes]] = [(None, b"")] * (most + 1)
 
     def head_of(fields_set: set[str]) -> bytes:
-        size = len(fields_set)
-        if size <= most:
-            names, head = recent[size]
-            if names == fields_set:
-                return head
         key = frozenset(fields_set)
         found = heads.get(key)
         if found is None:
             if len(heads) >= _MAX_HEADS:
                 heads.clear()
+                recent.clear()
             found = heads[key] = make(*_extra(key, own))
-        if size <= most:
-            recent[size] = key, found
+        recent[len(key)] = key, found
         return found
 
     return head_of

@@ -101,14 +101,8 @@ class RecordForm(Form):
         def plain_head(obj: Any) -> bytes | None:
             return head if obj.__dict__.keys() == names else None
 
-        def write(out: Out, obj: Any) -> Ext:
-            data = obj.__dict__
-            if data.keys() != names:
-                data = self.take(obj)
-                out.kept.append(data)
-            return out.object(obj, head, data)
-
-        return Plan(write, plain_head, has_identity=True, form=self)
+        write = super().plan(cls, name).write
+        return Plan(write, plain_head, lists=tuple(names), has_identity=True, form=self)
 
 
 _ROOTS: Final = (object, SimpleNamespace, UserString)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations
+from threading import Lock
+from time import process_time
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from ormsgpack import Ext, packb
+from pydantic import BaseModel, Field
 
 from langgraph_once.errors import PayloadError
-from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.format import Code, head_bytes, object_of
 from tests.unit_tests.serde.core.classes import ONCE, Knot, Locked, Point, back, once
 from tests.unit_tests.serde.fidelity.sameness import difference
 
@@ -113,6 +116,91 @@ def test_what_the_tests_forge_is_what_is_written() -> None:
 def test_a_damaged_thread_is_refused(data: bytes) -> None:
     with pytest.raises(PayloadError):
         ONCE.loads_typed(("once2", data))
+
+
+class Lines(BaseModel):
+    by_sku: dict[str, Point]
+
+
+def run(heads: Any, numbers: Any, items: Any) -> bytes:
+    content = packb([heads, numbers, items])
+    return packb(object_of(HEAD, {"x": Ext(Code.RUN, content), "y": 0}))
+
+
+def test_a_list_of_objects_in_an_object_holds_each_head_once() -> None:
+    value = Point(x=[Point(**ITEM), Point(**ITEM), 3], y=0)
+    assert ONCE.dumps_typed(value)[1] == run([HEAD], b"\1\1\0", [ITEM, ITEM, 3])
+    assert difference(value, back(value)) is None
+
+
+def test_a_dictionary_of_objects_in_an_object_holds_each_head_once() -> None:
+    value = Lines(by_sku={"a": Point(**ITEM), "b": Point(**ITEM)})
+    data = ONCE.dumps_typed(value)[1]
+    assert data.endswith(packb([[HEAD], b"\1\1", {"a": ITEM, "b": ITEM}]))
+    assert difference(value, back(value)) is None
+
+
+@pytest.mark.parametrize("key", [1, "\ud800", (1, 2)], ids=type)
+def test_a_dictionary_of_objects_may_have_any_keys(key: Any) -> None:
+    value = Lines.model_construct(by_sku={key: Point(**ITEM), "b": Point(x=(1,))})
+    assert difference(value, back(value)) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        run([HEAD], b"\1", [ITEM, ITEM]),
+        run([HEAD], b"\1\1", [ITEM]),
+        run([HEAD], b"\1\1", {"a": ITEM}),
+        run([HEAD], b"\1", b"x"),
+        run([HEAD], b"\2", [ITEM]),
+        run([HEAD], [1], [ITEM]),
+        run(HEAD, b"\1", [ITEM]),
+        run([[HEAD]], b"\1", [ITEM]),
+        run([b""], b"\1", [ITEM]),
+        run([HEAD], b"\1", [[1]]),
+        run([HEAD], b"\0", [Ext(Code.MANY, packb([[], b""]))]),
+        packb([[[HEAD], b"\1"], ITEM, {"a": [Ext(Code.MANY, packb([[HEAD], b"\1"])), ITEM]}]),
+        packb(Ext(Code.RUN, packb([[HEAD]]))),
+        packb(Ext(Code.RUN, packb({}))),
+    ],
+)
+def test_a_damaged_list_of_objects_is_refused(data: bytes) -> None:
+    with pytest.raises(PayloadError):
+        ONCE.loads_typed(("once2", data))
+
+
+class Excluding(BaseModel):
+    """Has a field that LangGraph leaves out."""
+
+    name: str
+    held: Any = Field(default=None, exclude=True)
+
+
+def test_one_of_the_objects_in_an_object_that_cannot_be_written_concerns_no_other() -> None:
+    inner = [Excluding(name="a"), Excluding(name="b", held=Lock()), Point(x=(1,))]
+    found = back(Point(x=[Knot(inner), Knot([Point(x=1), Point(x=2)])]))
+    first, second = found.x
+    assert [first.label[0], first.label[2]] == [Excluding(name="a"), Point(x=(1,))]
+    assert first.label[1] == Excluding(name="b")
+    assert second.label == [Point(x=1), Point(x=2)]
+
+
+def test_writing_takes_no_longer_the_deeper_what_cannot_be_written_stands() -> None:
+    value: Any = Excluding(name="a", held=Lock())
+    for _ in range(25):
+        value = Point(x=[value, 1])
+    began = process_time()
+    back(value)
+    assert process_time() - began < 5
+
+
+@pytest.mark.parametrize("levels", [2, 20, 60])
+def test_objects_in_lists_of_objects_may_stand_deep(levels: int) -> None:
+    value: Any = [Point(x="\ud800"), Point(x=(1,))]
+    for level in range(levels):
+        value = [Point(x=value), Point(x=level)]
+    assert difference(value, back(value)) is None
 
 
 def test_a_class_that_is_not_allowed_gives_stand_ins_or_an_error() -> None:
