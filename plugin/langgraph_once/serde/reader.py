@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, Code, head_bytes, head_parts
+from langgraph_once.serde.format import (
+    CHANNELS,
+    MAX_LEVELS,
+    Code,
+    Held,
+    head_bytes,
+    head_parts,
+    holder_parts,
+    is_holder,
+)
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
@@ -149,8 +158,39 @@ class Reader:
         self._threads += 1
         return _Many(*parts(unpackb(content), list, bytes))
 
-    def _run(self, content: bytes) -> Any:
-        heads, numbers, items = parts(self.nested(content), list, bytes, object)
+    def _holder_maker(self, head: bytes) -> Maker:
+        """Return what makes the objects that an object holds, and then this."""
+        inner, holdings = holder_parts(head)
+        made = [(name, self._held_maker(held, heads)) for name, held, heads in holdings]
+
+        def make(data: Any) -> Any:
+            if type(data) is not dict:
+                raise ValueError("a holder without attributes")
+            for name, make_held in made:
+                data[name] = make_held(data[name])
+            return self.made(inner, data)
+
+        return make
+
+    def _held_maker(self, held: int, heads: list[bytes]) -> Maker:
+        """Return what makes the objects in an attribute of a holder."""
+        if held == Held.ONE:
+            return partial(self.made, *heads)
+        if held == Held.ALIKE:
+            return partial(self._alike, *heads)
+        return partial(self._mixed, heads)
+
+    def _alike(self, head: bytes, data: Any) -> Any:
+        make = self._seen.get(head) or self._maker(head)
+        try:
+            if type(data) is list:
+                return [*map(make, data)]
+            return {name: make(each) for name, each in check(data, dict).items()}
+        except (UnavailableError, TypeNotAllowedError):
+            return self._mixed([head], [b"\1" * len(data), data])
+
+    def _mixed(self, heads: list[bytes], data: Any) -> Any:
+        numbers, items = parts(data, bytes, object)
         if type(items) is list:
             return self._made_of(heads, numbers, items)
         made = self._made_of(heads, numbers, [*check(items, dict).values()])
@@ -172,7 +212,10 @@ class Reader:
 
     def _maker(self, head: bytes) -> Maker:
         """Return what makes the objects of a head that this value has not shown yet."""
-        make = self.plans.makers.current(head) or self._new_maker(head)
+        if is_holder(head):
+            make = self._holder_maker(head)
+        else:
+            make = self.plans.makers.current(head) or self._new_maker(head)
         self._seen[head] = make
         return make
 
@@ -276,7 +319,6 @@ _READERS: Final[dict[int, Callable[[Reader, bytes], Any]]] = {
         Code.TEXT: lambda _, content: content.decode("utf-8", "surrogatepass"),
         Code.VALUE: Reader._value,  # noqa: SLF001  # of this file
         Code.MANY: Reader._many,  # noqa: SLF001  # of this file
-        Code.RUN: Reader._run,  # noqa: SLF001  # of this file
         Code.SHARED: Reader._begun,  # noqa: SLF001  # of this file
         Code.AGAIN: Reader._again,  # noqa: SLF001  # of this file
         Code.GRAPH: read_graph,

@@ -16,7 +16,7 @@ from langgraph.checkpoint.serde.jsonplus import EXT_DELTA_SNAPSHOT, EXT_METHOD_S
 from ormsgpack import OPT_NON_STR_KEYS, OPT_PASSTHROUGH_DATACLASS, packb, unpackb
 
 from langgraph_once.errors import SerdeError
-from langgraph_once.serde.format import CHANNELS, Code, head_parts
+from langgraph_once.serde.format import CHANNELS, Code, head_parts, heads_in
 from langgraph_once.serde.limits import check_keys, copies_of
 from langgraph_once.serde.names import MAX_NAME_CHARS, class_names
 from langgraph_once.serde.opaque import shown_name
@@ -27,9 +27,7 @@ _STOCK: Final = "stock"
 """The form of objects that are read by LangGraph's rules."""
 # Without the calls of methods: of these, readers make none but LangGraph's own.
 _CALLS: Final = frozenset({*range(6)} - {EXT_METHOD_SINGLE_ARG})
-_CONTAINERS: Final = frozenset(
-    {Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.RUN, Code.SHARED}
-)
+_CONTAINERS: Final = frozenset({Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.SHARED})
 _ROW: Final = -1
 _OPTIONS: Final = OPT_NON_STR_KEYS | OPT_PASSTHROUGH_DATACLASS
 
@@ -136,11 +134,13 @@ def _opened(part: _Part, inner: list[_Part]) -> Iterator[Any]:
         yield from _opened_stock(code, content, unpacked)
     elif code == Code.OBJECT:
         head, data = unpacked(content)
-        yield (mention := Mention.of_head(head))
+        for each in heads_in(head):
+            yield (mention := Mention.of_head(each))
         if mention.codec == "msgpack":
             note(int(mention.form), data, "msgpack")
     elif code == Code.MANY:
-        yield from map(Mention.of_head, unpackb(content)[0])
+        for head in unpackb(content)[0]:
+            yield from map(Mention.of_head, heads_in(head))
     elif code == Code.GRAPH:
         yield from map(unpacked, unpackb(content))
     elif Code(code) in _CONTAINERS or code == Code.VALUE:

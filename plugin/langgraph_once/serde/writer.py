@@ -12,13 +12,23 @@ of it, then the native value that it is derived from, then an error. See `Writer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ormsgpack import Ext, Fragment, packb
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, OPTIONS, Code, object_of, pack
+from langgraph_once.serde.format import (
+    CHANNELS,
+    MAX_HOLDER_BYTES,
+    MAX_LEVELS,
+    OPTIONS,
+    Code,
+    Held,
+    Holding,
+    object_of,
+    pack,
+)
 from langgraph_once.serde.ladder import instead_of
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 
@@ -30,13 +40,13 @@ __all__ = ["Writer", "leads_deep", "write"]
 
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
-_RUN: Final = int(Code.RUN)
 _OBJECT: Final = int(Code.OBJECT)
+_ONE, _ALIKE, _MIXED = map(int, Held)
 
 _MAX_HEADS: Final = 255
 """A byte counts them."""
+_MAX_HELD_HEADS: Final = 8
 _PROBED_LEVELS: Final = 24
-
 
 
 def write(value: Any, plans: Plans) -> bytes:
@@ -50,13 +60,20 @@ def write(value: Any, plans: Plans) -> bytes:
     if type(value) is list and len(value) == 1 and (alone := _alone(value[0], plans)):
         return pack([alone])
     first = Writer(plans)
-    data = first.whole(value)
+    try:
+        data = first.whole(value)
+    except Exception as error:
+        if not first.has_held or isinstance(first.error or error, _FINAL):
+            raise
+        # So that what cannot be written concerns no object that holds it.
+        first = Writer(plans, holds=False)
+        data = first.whole(value)
     met = first.met
     if len(met) < 2 or len({*met}) == len(met):
         return data
     seen: set[int] = set()
     twice = {each for each in met if each in seen or seen.add(each)}  # type: ignore[func-returns-value]
-    return Writer(plans, shared=twice).whole(value)
+    return Writer(plans, twice, holds=first.has_held).whole(value)
 
 
 def _alone(obj: Any, plans: Plans) -> Ext | None:
@@ -99,17 +116,26 @@ class Writer:
         met: The ids of the objects that were met, in order.
         kept: What was made on the way: as long as it lives, no other object gets its id.
         error: The first one. ormsgpack hides what a hook raises.
+        has_held: Whether some object holds the data of others.
     """
 
     error: Exception | None = None
     _level = 0
-    _has_runs = True
+    has_held = False
+    _held_levels = 0
     _shared: Collection[int] = ()
     _numbers: dict[int, int | None]
 
-    def __init__(self, plans: Plans, shared: Collection[int] = ()) -> None:
-        """Take the plans; `shared` are the ids of objects that are met twice, where known."""
+    def __init__(self, plans: Plans, shared: Collection[int] = (), *, holds: bool = True) -> None:
+        """Take what it needs.
+
+        Args:
+            plans: How instances of a class are written.
+            shared: The ids of objects that are met twice, where known.
+            holds: Whether objects may hold the data of others.
+        """
         self.plans = plans
+        self._holds = holds
         self.met: list[int] = []
         self.kept: list[Any] = []
         if shared:
@@ -155,7 +181,7 @@ class Writer:
         except Exception as error:
             if self.error is None:
                 self.error = _placed(error, obj)
-            if type(obj) is Later or isinstance(self.error, _FINAL):
+            if type(obj) is Later or self.has_held or isinstance(self.error, _FINAL):
                 raise
             return self._instead(obj, level, met)
 
@@ -178,15 +204,17 @@ class Writer:
         return made
 
     def _written(self, obj: Any, plan: Plan) -> Any:
-        plain_head = plan.plain_head
-        head = plain_head(obj) if plain_head is not None else None
+        found = self._plain(obj, plan) if plan.plain_head is not None else None
+        return plan.write(self, obj) if found is None else Ext(_OBJECT, self.nested([*found]))
+
+    def _plain(self, obj: Any, plan: Plan) -> tuple[bytes, dict[str, Any]] | None:
+        """Return head and data of an object that is its `__dict__`; None for another."""
+        head = plan.plain_head(obj)  # type: ignore[misc]  # it was looked at
         if head is None:
-            return plan.write(self, obj)
-        data = obj.__dict__
-        if plan.lists:
-            data = self._with_runs(data, plan.lists)
+            return None
         self.met.append(id(obj))
-        return Ext(_OBJECT, self.nested([head, data]))
+        data = obj.__dict__
+        return self._with_held(head, data, plan.holding) if plan.holding else (head, data)
 
     def object(self, obj: Any, head: bytes, data: Any) -> Ext:
         """Return what stands for an object of this head and these data."""
@@ -206,43 +234,62 @@ class Writer:
         self._level -= 1
         return packed
 
-    def _with_runs(self, data: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-        """Return the attributes of an object, of which some may be lists of objects."""
-        made = data
+    def _with_held(
+        self, head: bytes, data: dict[str, Any], names: tuple[str, ...]
+    ) -> tuple[bytes, dict[str, Any]]:
+        """Return head and data of an object, with the data of the objects that it holds."""
+        if not self._holds:
+            return head, data
+        self._held_levels += 1
+        if self._held_levels > MAX_LEVELS:
+            raise TooDeepError
+        met, made = len(self.met), data
+        holdings: list[Holding] = []
         for name in names:
-            held = data.get(name)
-            if (type(held) is list or type(held) is dict) and self._is_run(held):
-                self._level += 1
-                run = Later(Writer.run, held) if self._shared else self.run(held)
-                self._level -= 1
-                made = {**made, name: run}
-        return made
+            found = self._held(name, data.get(name))
+            if found is not None:
+                made = {**data} if made is data else made
+                holding, made[name] = found
+                holdings.append(holding)
+        self._held_levels -= 1
+        if not holdings:
+            return head, data
+        self.has_held = True
+        holder = self.plans.holder(head, holdings)
+        if len(holder) > MAX_HOLDER_BYTES:
+            del self.met[met:]
+            return head, data
+        return holder, made
 
-    def _is_run(self, held: list[Any] | dict[Any, Any]) -> bool:
-        if len(held) < 2 or not self._has_runs:  # noqa: PLR2004  # one is shorter as it is
-            return False
-        if type(held) is dict and {*map(type, held)} != {str}:
-            return False
-        first = held[0] if type(held) is list else next(iter(held.values()))
-        return self.plans[type(first)].plain_head is not None
-
-    def run(self, held: Any) -> Any:
-        """Return what stands for a list or dictionary of objects in an object."""
-        level, met = self._level, len(self.met)
-        try:
-            found = self._taken(held if type(held) is list else [*held.values()])
+    def _held(self, name: str, value: Any) -> tuple[Holding, Any] | None:
+        """Return what an attribute holds, and what is written of it; None where it is no object."""
+        kind = type(value)
+        if kind is not list and kind is not dict:
+            return self._held_one(name, value)
+        items = value if kind is list else [*value.values()]
+        plan = self.plans[type(items[0])] if items else None
+        if plan is None or plan.plain_head is None or (kind is dict and not _has_text_keys(value)):
+            return None
+        alike = plan.plain_run(items) if plan.plain_run and not self._shared else None
+        if alike is not None:
+            self.met += map(id, items)
+            heads, numbers, items = alike[:1], b"", alike[1]
+        else:
+            found = self._one_by_one(items, _MAX_HELD_HEADS)
             if found is None:
-                return held
-            heads, numbers, contents = found
-            items = contents if type(held) is list else dict(zip(held, contents, strict=True))
-            return Ext(_RUN, self.nested([heads, numbers, items]))
-        except Exception as error:
-            if isinstance(self.error or error, _FINAL):
-                raise
-            self._has_runs = False  # each object takes its own step of the ladder
-            self._level, self.error = level, None
-            self._forget(met)
-            return held
+                return None
+            heads, numbers, items = found
+        content = items if kind is list else dict(zip(value, items, strict=True))
+        if len(heads) > 1 or 0 in numbers:
+            return (name, _MIXED, heads), [numbers, content]
+        return (name, _ALIKE, heads), content
+
+    def _held_one(self, name: str, value: Any) -> tuple[Holding, Any] | None:
+        plan = self.plans[type(value)]
+        if plan.plain_head is None or (self._shared and id(value) in self._shared):
+            return None
+        found = self._plain(value, plan)
+        return None if found is None else ((name, _ONE, found[:1]), found[1])
 
     def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
         """Return a dictionary whose threads are written as such; of a checkpoint, too."""
@@ -266,52 +313,38 @@ class Writer:
         if len(items) == 1 and not self._shared and (alone := _alone(items[0], self.plans)):
             self.met.append(id(items[0]))
             return [alone]
-        found = self._taken(items)
+        plan = self.plans[type(items[0])]
+        alike = plan.plain_run(items) if plan.plain_run and not self._shared else None
+        if alike is not None:
+            self.met += map(id, items)
+            return [Ext(_MANY, pack([[alike[0]], b"\1" * len(items)])), *alike[1]]
+        found = self._one_by_one(items, _MAX_HEADS)
         if found is None:
             return items
         heads, numbers, contents = found
-        return [Ext(_MANY, pack([heads, numbers])), *contents]
-
-    def _taken(self, items: list[Any]) -> tuple[list[bytes], bytes, list[Any]] | None:
-        """Return the heads of objects, which of them each has, and what is written of each.
-
-        None where there are too many heads.
-        """
-        heads = _Numbered()
-        plan = self.plans[type(items[0])]
-        found = plan.plain_run(items, heads) if plan.plain_run and not self._shared else None
-        if found is not None:
-            met: Iterable[int] = map(id, items)
-            numbers, contents = found
-            if plan.lists:
-                contents = [self._with_runs(each, plan.lists) for each in contents]
-        else:
-            numbers, contents, met = self._one_by_one(items, heads)
-        if len(heads) > _MAX_HEADS:
-            return None
-        self.met += met
-        return [*heads], bytes(numbers), contents
+        return [Ext(_MANY, pack([[*heads], numbers])), *contents]
 
     def _one_by_one(
-        self, items: list[Any], heads: dict[bytes, int]
-    ) -> tuple[list[int], list[Any], list[int]]:
-        """Return the same of objects of several classes, of which some may be more."""
-        plans, shared = self.plans, self._shared
+        self, items: list[Any], most: int
+    ) -> tuple[tuple[bytes, ...], bytes, list[Any]] | None:
+        plans, shared, heads = self.plans, self._shared, _Numbered()
+        met = len(self.met)
         numbers: list[int] = []
         contents: list[Any] = []
-        met: list[int] = []
         for item in items:
             plan = plans[type(item)]
-            head = plan.plain_head(item) if plan.plain_head is not None else None
-            if head is None or (shared and id(item) in shared):
+            is_plain = plan.plain_head is not None and not (shared and id(item) in shared)
+            found = self._plain(item, plan) if is_plain else None
+            if found is None:
                 numbers.append(0)
                 contents.append(item)
             else:
-                numbers.append(heads[head])
-                data = item.__dict__
-                contents.append(self._with_runs(data, plan.lists) if plan.lists else data)
-                met.append(id(item))
-        return numbers, contents, met
+                numbers.append(heads[found[0]])
+                contents.append(found[1])
+        if not 0 < len(heads) <= most:
+            del self.met[met:]
+            return None
+        return (*heads,), bytes(numbers), contents
 
     def _once(self, obj: Any, plan: Plan) -> Any:
         """Return what stands for an object that was met twice."""
@@ -390,6 +423,13 @@ class _Numbered(dict[bytes, int]):
 
     def __missing__(self, head: bytes) -> int:
         return self.setdefault(head, len(self) + 1)
+
+
+_TEXT: Final = {str}
+
+
+def _has_text_keys(value: dict[Any, Any]) -> bool:
+    return {*map(type, value)} == _TEXT
 
 
 def _tried_again(value: Any) -> Any:

@@ -12,7 +12,7 @@ from ormsgpack import Ext, unpackb
 
 from langgraph_once.errors import EncryptionError, TypeNotAllowedError, UnknownTagError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, head_parts, pack
+from langgraph_once.serde.format import Code, head_parts, heads_in, is_holder, pack
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.registry import FORMS
 from tests.data.blobs.once_values import ADAPTERS, ELSEWHERE, KEY, serde
@@ -60,8 +60,8 @@ def met_in(content: bytes) -> Iterator[Any]:
         met.append(code)
         if code is Code.OBJECT:
             heads.append(unpackb(data, ext_hook=lambda *_: None)[0])
-        elif code in (Code.MANY, Code.RUN):
-            heads.extend(unpackb(data, ext_hook=lambda *_: None)[0])
+        elif code is Code.MANY:
+            heads.extend(unpackb(data)[0])
         elif code is Code.VALUE:
             met.append(("value", data[0]))
             data = data[1:]
@@ -71,13 +71,14 @@ def met_in(content: bytes) -> Iterator[Any]:
 
     unpackb(content, ext_hook=hook)
     yield from met
-    yield from (head_parts(head).form for head in heads)
+    yield from ("holder" for head in heads if is_holder(head))
+    yield from (head_parts(inner).form for head in heads for inner in heads_in(head))
 
 
 def test_the_rows_hold_each_extension_and_value_and_object_of_each_form() -> None:
     rows = [row for rows in STORED.values() for row in rows.values() if row[0] == "once2"]
     met = {each for _, content in rows for each in met_in(content)}
-    forms = {form.name for form in FORMS} | {"named", "hashed", "stock"}
+    forms = {form.name for form in FORMS} | {"named", "hashed", "stock", "holder"}
     own = {f"own:{adapter.name}" for adapter in ADAPTERS}
     values = {("value", number) for number in BY_NUMBER} - {("value", BY_TYPE[WindowsPath].number)}
     assert met == {*Code} | forms | own | values

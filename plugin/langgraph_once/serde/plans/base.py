@@ -38,9 +38,6 @@ class Out(Protocol):
         """Return the msgpack of what an extension holds."""
 
 
-Run = tuple[list[int], list[dict[str, Any]]]
-
-
 class Plan(NamedTuple):
     """How the instances of one class are written."""
 
@@ -49,11 +46,11 @@ class Plan(NamedTuple):
     plain_head: Callable[[Any], bytes | None] | None = None
     """Returns the head of an instance whose `__dict__` is all that its data are, None for another,
     which is for `write`. Where the plan has no such function, no instance is."""
-    plain_run: Callable[[list[Any], dict[bytes, int]], Run | None] | None = None
-    """Returns the numbers of the heads of instances, and the `__dict__` of each; None where one is
-    more, or no instance. Given where that saves time."""
-    lists: tuple[str, ...] = ()
-    """Fields in which lists or dictionaries of objects may be, where there is a `plain_head`."""
+    plain_run: Callable[[list[Any]], tuple[bytes, list[Any]] | None] | None = None
+    """Returns the plain head of some instances and the `__dict__` of each; None where their heads
+    differ, or one is no instance. Only there to save time, where `holding` is empty."""
+    holding: tuple[str, ...] = ()
+    """Fields that may hold objects, where there is a `plain_head`."""
     has_identity: bool = False
     """Whether two references to one instance stay references to one."""
     form: Form | None = None

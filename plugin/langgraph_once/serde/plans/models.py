@@ -28,7 +28,7 @@ from langgraph_once.serde.plans.attributes import (
     layout,
     set_up,
 )
-from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, Run, check, parts, version_of
+from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared, imported
 
@@ -137,8 +137,7 @@ class ModelForm(Form):
 
     def plan(self, cls: Any, name: Any) -> Plan:
         own = _class(cls)
-        recent: dict[int, tuple[Any, bytes]] = {}
-        head_of = _heads(functools.partial(head_bytes, self.name, name, version_of(cls)), own, recent)
+        head_of = _heads(functools.partial(head_bytes, self.name, name, version_of(cls)), own)
         size, no_extra = len(own.fields), own.no_extra
 
         def plain_head(obj: Any) -> bytes | None:
@@ -148,31 +147,19 @@ class ModelForm(Form):
                 or len(obj.__dict__) != size
             ):
                 return None
-            fields_set = obj.__pydantic_fields_set__
-            seen = recent.get(len(fields_set))
-            if seen is not None and seen[0] == fields_set:
-                return seen[1]
-            return head_of(fields_set)
+            return head_of(obj.__pydantic_fields_set__)
 
-        def plain_run(items: list[Any], heads: dict[bytes, int]) -> Run | None:
-            names, number = None, 0
-            numbers, states = [], []
-            for obj in items:
-                if type(obj) is not cls:
-                    return None
-                state = obj.__dict__
-                if (
-                    obj.__pydantic_extra__ is not None
-                    or obj.__pydantic_private__ is not None
-                    or len(state) != size
-                ):
-                    return None
-                fields_set = obj.__pydantic_fields_set__
-                if fields_set != names:
-                    names, number = fields_set, heads[head_of(fields_set)]
-                numbers.append(number)
-                states.append(state)
-            return numbers, states
+        def plain_run(items: list[Any]) -> tuple[bytes, list[Any]] | None:
+            names = items[0].__pydantic_fields_set__
+            states = [  # pydantic sets no private attributes where none are declared
+                state
+                for obj in items
+                if type(obj) is cls
+                and len(state := obj.__dict__) == size
+                and obj.__pydantic_fields_set__ == names
+                and obj.__pydantic_extra__ is None
+            ]
+            return (head_of(names), states) if len(states) == len(items) else None
 
         def write(out: Out, obj: Any) -> Ext:
             data = self.take(obj)
@@ -182,8 +169,9 @@ class ModelForm(Form):
         is_special = own.is_root or own.private or own.manager is not None or not own.is_whole
         if is_special or not asks_no_code(cls):
             return Plan(write, has_identity=True, form=self)
-        lists = tuple(name for name in own.fields if _may_hold(own.fields[name].annotation))
-        return Plan(write, plain_head, None if own.has_extra else plain_run, lists, has_identity=True, form=self)
+        holding = tuple(name for name in own.fields if _may_hold(own.fields[name].annotation))
+        quick = None if own.has_extra or holding else plain_run
+        return Plan(write, plain_head, quick, holding, has_identity=True, form=self)
 
     def take(self, obj: Any) -> Any:
         own = _class(type(obj))
@@ -278,22 +266,24 @@ def _may_hold(annotation: Any) -> bool:
     """Whether a value of a field may be an object, or hold objects."""
     if isinstance(annotation, type) and get_origin(annotation) is None:
         return annotation not in NATIVE and dict not in annotation.__mro__
-    if get_origin(annotation) is Literal:
-        return False
     inner = get_args(annotation)
+    if get_origin(annotation) is Literal or inner[1:] == (Any,):  # `dict[str, Any]` is plain data
+        return False
     return any(map(_may_hold, inner)) if inner else True
 
 
-def _heads(
-    make: Callable[..., bytes], own: _Class, recent: dict[int, tuple[Any, bytes]]
-) -> Callable[[set[str]], bytes]:
+def _heads(make: Callable[..., bytes], own: _Class) -> Callable[[set[str]], bytes]:
     """Return what returns the head of an instance, by the names of its fields that are set.
 
-    Of each number of names, it notes those seen last: comparing is faster than hashing.
+    Of each number of names, the names seen last are compared, which is faster than hashing them.
     """
     heads: dict[frozenset[str], bytes] = {}
+    recent: dict[int, tuple[Any, bytes]] = {}
 
     def head_of(fields_set: set[str]) -> bytes:
+        seen = recent.get(len(fields_set))
+        if seen is not None and seen[0] == fields_set:
+            return seen[1]
         key = frozenset(fields_set)
         found = heads.get(key)
         if found is None:

@@ -102,7 +102,7 @@ class RecordForm(Form):
             return head if obj.__dict__.keys() == names else None
 
         write = super().plan(cls, name).write
-        return Plan(write, plain_head, lists=tuple(names), has_identity=True, form=self)
+        return Plan(write, plain_head, holding=tuple(names), has_identity=True, form=self)
 
 
 _ROOTS: Final = (object, SimpleNamespace, UserString)

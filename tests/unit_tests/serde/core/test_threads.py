@@ -13,8 +13,9 @@ from ormsgpack import Ext, packb
 from pydantic import BaseModel, Field
 
 from langgraph_once.errors import PayloadError
-from langgraph_once.serde.format import Code, head_bytes, object_of
-from tests.unit_tests.serde.core.classes import ONCE, Knot, Locked, Point, back, once
+from langgraph_once.serde.format import Code, Held, head_bytes, object_of
+from langgraph_once.serde.types_in_rows import mentions_in
+from tests.unit_tests.serde.core.classes import ONCE, Box, Knot, Locked, Point, back, once
 from tests.unit_tests.serde.fidelity.sameness import difference
 
 
@@ -122,22 +123,36 @@ class Lines(BaseModel):
     by_sku: dict[str, Point]
 
 
-def run(heads: Any, numbers: Any, items: Any) -> bytes:
-    content = packb([heads, numbers, items])
-    return packb(object_of(HEAD, {"x": Ext(Code.RUN, content), "y": 0}))
+def holder(held: Any, heads: Any, data: Any, *, name: Any = "x", inner: Any = HEAD) -> bytes:
+    """Return a `Point` whose `x` holds objects."""
+    head = packb(["holder", None, 0, inner, [[name, held, heads]]])
+    return packb(object_of(head, {"x": data, "y": 0}))
 
 
-def test_a_list_of_objects_in_an_object_holds_each_head_once() -> None:
-    value = Point(x=[Point(**ITEM), Point(**ITEM), 3], y=0)
-    assert ONCE.dumps_typed(value)[1] == run([HEAD], b"\1\1\0", [ITEM, ITEM, 3])
-    assert difference(value, back(value)) is None
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (Point(**ITEM), holder(Held.ONE, [HEAD], ITEM)),
+        ([Point(**ITEM)] * 1, holder(Held.ALIKE, [HEAD], [ITEM])),
+        ([Point(**ITEM), Point(**ITEM)], holder(Held.ALIKE, [HEAD], [ITEM, ITEM])),
+        ([Point(**ITEM), 3], holder(Held.MIXED, [HEAD], [b"\1\0", [ITEM, 3]])),
+        ({"a": Point(**ITEM)}, holder(Held.ALIKE, [HEAD], {"a": ITEM})),
+        ([3, Point(x=4)], None),
+        ([Point(x=Point(**ITEM)), Point(x={"a": Point(**ITEM)}), Knot([Point(**ITEM)])], None),
+    ],
+)
+def test_an_object_holds_the_data_of_others(value: Any, data: bytes | None) -> None:
+    whole = Point(x=value, y=0)
+    written = ONCE.dumps_typed(whole)[1]
+    assert data is None or written == data
+    assert difference(whole, back(whole)) is None
+    assert difference([whole, whole], back([whole, whole])) is None
 
 
-def test_a_dictionary_of_objects_in_an_object_holds_each_head_once() -> None:
-    value = Lines(by_sku={"a": Point(**ITEM), "b": Point(**ITEM)})
-    data = ONCE.dumps_typed(value)[1]
-    assert data.endswith(packb([[HEAD], b"\1\1", {"a": ITEM, "b": ITEM}]))
-    assert difference(value, back(value)) is None
+def test_what_an_object_holds_is_found_among_the_types_of_a_row() -> None:
+    data = ONCE.dumps_typed([Point(x=[Knot(Box(1))]), 3])[1]
+    names = {mention.name.partition(":")[2] for mention in mentions_in("once2", data)}
+    assert names == {"Point", "Knot", "Box"}
 
 
 @pytest.mark.parametrize("key", [1, "\ud800", (1, 2)], ids=type)
@@ -149,23 +164,28 @@ def test_a_dictionary_of_objects_may_have_any_keys(key: Any) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        run([HEAD], b"\1", [ITEM, ITEM]),
-        run([HEAD], b"\1\1", [ITEM]),
-        run([HEAD], b"\1\1", {"a": ITEM}),
-        run([HEAD], b"\1", b"x"),
-        run([HEAD], b"\2", [ITEM]),
-        run([HEAD], [1], [ITEM]),
-        run(HEAD, b"\1", [ITEM]),
-        run([[HEAD]], b"\1", [ITEM]),
-        run([b""], b"\1", [ITEM]),
-        run([HEAD], b"\1", [[1]]),
-        run([HEAD], b"\0", [Ext(Code.MANY, packb([[], b""]))]),
+        holder(Held.ONE, [HEAD], [1]),
+        holder(Held.ONE, [], ITEM),
+        holder(Held.ONE, [HEAD, HEAD], ITEM),
+        holder(Held.ONE, [3], ITEM),
+        holder(Held.ONE, [HEAD], ITEM, name="z"),
+        holder(Held.ONE, [HEAD], ITEM, name=[]),
+        holder(Held.ONE, [HEAD], ITEM, inner=3),
+        holder(Held.ONE, [HEAD * 1000], ITEM),
+        holder(Held.ALIKE, [HEAD], 3),
+        holder(Held.ALIKE, [HEAD], [3]),
+        holder(Held.ALIKE, [HEAD], {"a": 3}),
+        holder(Held.ALIKE, [b""], [ITEM]),
+        holder(Held.MIXED, [HEAD], [ITEM]),
+        holder(Held.MIXED, [HEAD], [b"\1", [ITEM, ITEM]]),
+        holder(Held.MIXED, [HEAD], [b"\2", [ITEM]]),
+        holder(Held.MIXED, [HEAD], [b"\1\1", {"a": ITEM}]),
+        packb(object_of(packb(["holder", None, 0, HEAD, [["x", 0, [HEAD]]]]), [ITEM])),
+        packb(object_of(packb(["holder", None, 0, HEAD]), ITEM)),
         packb([[[HEAD], b"\1"], ITEM, {"a": [Ext(Code.MANY, packb([[HEAD], b"\1"])), ITEM]}]),
-        packb(Ext(Code.RUN, packb([[HEAD]]))),
-        packb(Ext(Code.RUN, packb({}))),
     ],
 )
-def test_a_damaged_list_of_objects_is_refused(data: bytes) -> None:
+def test_a_damaged_holder_is_refused(data: bytes) -> None:
     with pytest.raises(PayloadError):
         ONCE.loads_typed(("once2", data))
 

@@ -33,7 +33,7 @@ _MOST_BYTES: Final = 4 << 30
 _MAX_SECONDS: Final = 2.0
 _LONGEST: Final = 20_000
 _OPEN: Final = 2
-_IN: Final = {Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.SHARED, Code.GRAPH, Code.MANY, Code.RUN}
+_IN: Final = {Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.SHARED, Code.GRAPH, Code.MANY}
 
 
 def _corpus(codec: Any) -> list[bytes]:
