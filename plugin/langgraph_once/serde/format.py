@@ -24,8 +24,6 @@ from ormsgpack import Ext, packb, unpackb
 
 __all__ = [
     "CHANNELS",
-    "Held",
-    "Holding",
     "EXTENSION_STARTS",
     "MAX_HOLDER_BYTES",
     "MAX_LEVELS",
@@ -33,6 +31,8 @@ __all__ = [
     "OPTIONS",
     "Code",
     "Head",
+    "Held",
+    "Holding",
     "head_bytes",
     "head_parts",
     "heads_in",
@@ -154,6 +154,7 @@ Holding = tuple[str, int, tuple[bytes, ...]]
 
 _HOLDER: Final = "holder"
 _HOLDER_START: Final = pack(_HOLDER)
+_HOLDER_END: Final = 1 + len(_HOLDER_START)
 MAX_HOLDER_BYTES: Final = 1 << 14
 """Of the head of a holder, which may hold those of others."""
 
@@ -166,7 +167,7 @@ def holder_bytes(head: bytes, holdings: list[Holding]) -> bytes:
 
 def is_holder(head: bytes) -> bool:
     """Whether a head is that of a holder."""
-    return head.startswith(_HOLDER_START, 1)
+    return head[1:_HOLDER_END] == _HOLDER_START
 
 
 def holder_parts(head: bytes) -> tuple[bytes, list[list[Any]]]:
@@ -178,6 +179,8 @@ def holder_parts(head: bytes) -> tuple[bytes, list[list[Any]]]:
     if len(head) > MAX_HOLDER_BYTES:
         raise ValueError("a head that is too long")
     _, _, _, inner, holdings = unpackb(head)
+    if {type(inner), *(type(each) for _, _, heads in holdings for each in heads)} != {bytes}:
+        raise ValueError("no head where one belongs")
     return inner, holdings
 
 

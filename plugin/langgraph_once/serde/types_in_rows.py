@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import EXT_DELTA_SNAPSHOT, EXT_METHOD_SINGLE_ARG
@@ -134,13 +135,13 @@ def _opened(part: _Part, inner: list[_Part]) -> Iterator[Any]:
         yield from _opened_stock(code, content, unpacked)
     elif code == Code.OBJECT:
         head, data = unpacked(content)
-        for each in heads_in(head):
-            yield (mention := Mention.of_head(each))
-        if mention.codec == "msgpack":
-            note(int(mention.form), data, "msgpack")
+        first, *others = map(Mention.of_head, heads_in(head))
+        yield from (first, *others)
+        if first.codec == "msgpack":
+            note(int(first.form), data, "msgpack")
     elif code == Code.MANY:
-        for head in unpackb(content)[0]:
-            yield from map(Mention.of_head, heads_in(head))
+        heads = chain.from_iterable(map(heads_in, unpackb(content)[0]))
+        yield from map(Mention.of_head, heads)
     elif code == Code.GRAPH:
         yield from map(unpacked, unpackb(content))
     elif Code(code) in _CONTAINERS or code == Code.VALUE:

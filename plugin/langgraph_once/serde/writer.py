@@ -22,6 +22,7 @@ from langgraph_once.serde.format import (
     CHANNELS,
     MAX_HOLDER_BYTES,
     MAX_LEVELS,
+    NATIVE,
     OPTIONS,
     Code,
     Held,
@@ -116,7 +117,8 @@ class Writer:
         met: The ids of the objects that were met, in order.
         kept: What was made on the way: as long as it lives, no other object gets its id.
         error: The first one. ormsgpack hides what a hook raises.
-        has_held: Whether some object holds the data of others.
+        has_held: Whether some object may hold the data of others. If anything fails then, all is
+            written once more without that.
     """
 
     error: Exception | None = None
@@ -240,21 +242,24 @@ class Writer:
         """Return head and data of an object, with the data of the objects that it holds."""
         if not self._holds:
             return head, data
-        self._held_levels += 1
-        if self._held_levels > MAX_LEVELS:
-            raise TooDeepError
         met, made = len(self.met), data
         holdings: list[Holding] = []
         for name in names:
-            found = self._held(name, data.get(name))
+            value = data.get(name)
+            if type(value) in NATIVE:
+                continue
+            self.has_held = True
+            self._held_levels += 1
+            if self._held_levels > MAX_LEVELS:
+                raise TooDeepError
+            found = self._held(name, value)
+            self._held_levels -= 1
             if found is not None:
                 made = {**data} if made is data else made
                 holding, made[name] = found
                 holdings.append(holding)
-        self._held_levels -= 1
         if not holdings:
             return head, data
-        self.has_held = True
         holder = self.plans.holder(head, holdings)
         if len(holder) > MAX_HOLDER_BYTES:
             del self.met[met:]
@@ -273,12 +278,12 @@ class Writer:
         alike = plan.plain_run(items) if plan.plain_run and not self._shared else None
         if alike is not None:
             self.met += map(id, items)
-            heads, numbers, items = alike[:1], b"", alike[1]
-        else:
-            found = self._one_by_one(items, _MAX_HELD_HEADS)
-            if found is None:
-                return None
-            heads, numbers, items = found
+            content = alike[1] if kind is list else dict(zip(value, alike[1], strict=True))
+            return (name, _ALIKE, alike[:1]), content
+        found = self._one_by_one(items, _MAX_HELD_HEADS)
+        if found is None:
+            return None
+        heads, numbers, items = found
         content = items if kind is list else dict(zip(value, items, strict=True))
         if len(heads) > 1 or 0 in numbers:
             return (name, _MIXED, heads), [numbers, content]
@@ -328,21 +333,25 @@ class Writer:
         self, items: list[Any], most: int
     ) -> tuple[tuple[bytes, ...], bytes, list[Any]] | None:
         plans, shared, heads = self.plans, self._shared, _Numbered()
-        met = len(self.met)
+        met, before = self.met, len(self.met)
         numbers: list[int] = []
         contents: list[Any] = []
         for item in items:
             plan = plans[type(item)]
-            is_plain = plan.plain_head is not None and not (shared and id(item) in shared)
-            found = self._plain(item, plan) if is_plain else None
-            if found is None:
+            plain_head, holding = plan.plain_head, plan.holding
+            head = plain_head(item) if plain_head is not None else None
+            if head is None or (shared and id(item) in shared):
                 numbers.append(0)
                 contents.append(item)
-            else:
-                numbers.append(heads[found[0]])
-                contents.append(found[1])
+                continue
+            data = item.__dict__  # as `_plain`: a thread is long
+            if holding:
+                head, data = self._with_held(head, data, holding)
+            numbers.append(heads[head])
+            contents.append(data)
+            met.append(id(item))
         if not 0 < len(heads) <= most:
-            del self.met[met:]
+            del met[before:]
             return None
         return (*heads,), bytes(numbers), contents
 

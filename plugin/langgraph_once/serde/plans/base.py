@@ -67,6 +67,8 @@ class Form:
     """Stands in the bytes, for ever."""
     calls = False
     """Whether making an instance calls the class, or what it names: only listed ones may be."""
+    upgrades_shown = True
+    """Whether an upgrade function gets what is shown, and not the data."""
 
     def matches(self, cls: type) -> bool:
         """Whether instances of `cls` are of this form. Asked on writing and on reading."""
@@ -82,6 +84,10 @@ class Form:
 
     def extra(self, obj: Any) -> tuple[Any, ...]:
         """Return what the head of an object holds beside form, class and version."""
+        return self.extra_of(type(obj))
+
+    def extra_of(self, cls: type) -> tuple[Any, ...]:
+        """Return it where it is the same for all instances."""
         return ()
 
     def maker(self, cls: type, extra: list[Any]) -> Maker:
@@ -112,16 +118,18 @@ class Form:
         It is what LangGraph would have written of the object: the fields of a dataclass or a model
         as a dictionary, the value of an enum. None is where LangGraph has nothing, either.
         """
-        return data
+        return None
 
     def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
         """Return what makes instances of data that an upgrade function changes first."""
         make = self.maker(cls, extra)
-        return lambda data: make(upgrade(self.shown(data, extra)))
+        if self.upgrades_shown:
+            return lambda data: make(upgrade(self.shown(data, extra)))
+        return lambda data: make(upgrade(data))
 
     def plan(self, cls: type, name: Any) -> Plan:
         """Return how instances of `cls`, which the bytes call `name`, are written."""
-        head = head_bytes(self.name, name, version_of(cls))
+        head = head_bytes(self.name, name, version_of(cls), *self.extra_of(cls))
         take = self.take
 
         def write(out: Out, obj: Any) -> Ext:

@@ -150,6 +150,9 @@ class ModelForm(Form):
             return head_of(obj.__pydantic_fields_set__)
 
         def plain_run(items: list[Any]) -> tuple[bytes, list[Any]] | None:
+            middle = len(items) // 2
+            if type(items[middle]) is not cls or type(items[middle - 1]) is not cls:
+                return None  # as in a thread, where each is of another class than the next
             names = items[0].__pydantic_fields_set__
             states = [  # pydantic sets no private attributes where none are declared
                 state
@@ -278,20 +281,23 @@ def _heads(make: Callable[..., bytes], own: _Class) -> Callable[[set[str]], byte
     Of each number of names, the names seen last are compared, which is faster than hashing them.
     """
     heads: dict[frozenset[str], bytes] = {}
-    recent: dict[int, tuple[Any, bytes]] = {}
+    most = len(own.fields)
+    recent: list[tuple[Any, bytes]] = [(None, b"")] * (most + 1)
 
     def head_of(fields_set: set[str]) -> bytes:
-        seen = recent.get(len(fields_set))
-        if seen is not None and seen[0] == fields_set:
-            return seen[1]
+        size = len(fields_set)
+        if size <= most:
+            names, head = recent[size]
+            if names == fields_set:
+                return head
         key = frozenset(fields_set)
         found = heads.get(key)
         if found is None:
             if len(heads) >= _MAX_HEADS:
                 heads.clear()
-                recent.clear()
             found = heads[key] = make(*_extra(key, own))
-        recent[len(key)] = key, found
+        if size <= most:
+            recent[size] = key, found
         return found
 
     return head_of
@@ -384,6 +390,9 @@ class UrlForm(Form):
 
     def maker(self, cls: Any, extra: list[Any]) -> Maker:
         return lambda data: cls(check(data, str))
+
+    def shown(self, data: Any, extra: list[Any]) -> Any:
+        return data
 
 
 class OldModelForm(Form):
