@@ -148,11 +148,12 @@ class Plans(dict[type, Plan]):
     def holder(self, head: bytes, holdings: list[Holding]) -> bytes:
         """Return the head of an object that holds the data of others."""
         key = (head, *holdings)
-        if key not in self._holders:
+        found = self._holders.get(key)
+        if found is None:  # another thread may clear them now
             if len(self._holders) >= _MAX_KNOWN:
                 self._holders.clear()
-            self._holders[key] = holder_bytes(head, holdings)
-        return self._holders[key]
+            found = self._holders[key] = holder_bytes(head, holdings)
+        return found
 
     def maker(self, head: bytes, budget: Budget) -> Maker:
         """Work out what makes objects of the data behind a head. `makers` has those that are known.
