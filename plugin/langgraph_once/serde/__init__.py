@@ -34,7 +34,7 @@ from langgraph_once.serde.opaque import (
     OpaqueStr,
 )
 from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
-from langgraph_once.serde.plans.exceptions import Unstored, UnstoredError
+from langgraph_once.serde.plans.exceptions import UnstoredError
 from langgraph_once.serde.refused import UnreadableError, UnwritableError
 from langgraph_once.serde.serializer import OnceSerializer
 from langgraph_once.serde.trust.audit import Audit
@@ -53,7 +53,6 @@ __all__ = [
     "OpaqueStr",
     "SubclassAdapter",
     "UnreadableError",
-    "Unstored",
     "UnstoredError",
     "UnwritableError",
     "rebuild_message",

@@ -174,7 +174,7 @@ class _GraphWriter(Writer):
     """
 
     def __init__(self, plans: Plans, as_langgraph: set[type]) -> None:
-        super().__init__(plans)
+        super().__init__(plans, holds=False)
         self.order: list[_Node] = []
         self.failed: type | None = None
         self._as_langgraph = as_langgraph

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, Code, head_bytes, head_parts
+from langgraph_once.serde.format import (
+    CHANNELS,
+    MAX_LEVELS,
+    Code,
+    Held,
+    head_bytes,
+    head_parts,
+    holder_parts,
+    is_holder,
+)
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
@@ -51,7 +60,6 @@ class _Many(NamedTuple):
     """Stands first in a list until the whole value is read."""
 
     heads: list[bytes]
-    makers: list[Maker]
     numbers: bytes
 
 
@@ -184,8 +192,45 @@ class Reader:
 
     def _many(self, content: bytes) -> _Many:
         self._threads += 1
-        heads, numbers = parts(unpackb(content), list, bytes)
-        return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
+        return _Many(*parts(unpackb(content), list, bytes))
+
+    def _holder_maker(self, head: bytes) -> Maker:
+        """Return what makes the objects that an object holds, and then this."""
+        inner, holdings = holder_parts(head)
+        made = [(name, self._held_maker(held, heads)) for name, held, heads in holdings]
+
+        def make(data: Any) -> Any:
+            if type(data) is not dict:
+                raise ValueError("a holder without attributes")
+            for name, make_held in made:
+                data[name] = make_held(data[name])
+            return self.made(inner, data)
+
+        return make
+
+    def _held_maker(self, held: int, heads: list[bytes]) -> Maker:
+        """Return what makes the objects in an attribute of a holder."""
+        if held == Held.ONE:
+            return partial(self.made, *heads)
+        if held == Held.ALIKE:
+            return partial(self._alike, *heads)
+        return partial(self._mixed, heads)
+
+    def _alike(self, head: bytes, data: Any) -> Any:
+        make = self._seen.get(head) or self._maker(head)
+        try:
+            if type(data) is list:
+                return [*map(make, data)]
+            return {name: make(each) for name, each in check(data, dict).items()}
+        except (UnavailableError, TypeNotAllowedError):
+            return self._mixed([head], [b"\1" * len(data), data])
+
+    def _mixed(self, heads: list[bytes], data: Any) -> Any:
+        numbers, items = parts(data, bytes, object)
+        if type(items) is list:
+            return self._made_of(heads, numbers, items)
+        made = self._made_of(heads, numbers, [*check(items, dict).values()])
+        return dict(zip(items, made, strict=True))
 
     def _new_maker(self, head: bytes) -> Maker:
         """Return what makes the objects of a head that is not known, or refuses to."""
@@ -203,7 +248,10 @@ class Reader:
 
     def _maker(self, head: bytes) -> Maker:
         """Return what makes the objects of a head that this value has not shown yet."""
-        make = self.plans.makers.current(head) or self._new_maker(head)
+        if is_holder(head):
+            make = self._holder_maker(head)
+        else:
+            make = self.plans.makers.current(head) or self._new_maker(head)
         self._seen[head] = make
         return make
 
@@ -222,10 +270,13 @@ class Reader:
 
     def _thread(self, items: list[Any]) -> list[Any]:
         self._threads -= 1
-        heads, makers, numbers = items[0]
-        if len(numbers) != len(items) - 1 or self._threads < 0:
+        heads, numbers = check(items.pop(0), _Many)
+        return self._made_of(heads, numbers, items)
+
+    def _made_of(self, heads: list[bytes], numbers: bytes, items: list[Any]) -> list[Any]:
+        if len(numbers) != len(items):
             raise ValueError("another number of items than of kinds")
-        del items[0]
+        makers = [_as_it_is, *(self._seen.get(head) or self._maker(head) for head in heads)]
         made = []
         for number, item in zip(numbers, items, strict=True):
             try:

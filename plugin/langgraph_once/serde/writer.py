@@ -22,9 +22,13 @@ from ormsgpack import Ext, Fragment, packb
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde.format import (
     CHANNELS,
+    MAX_HOLDER_BYTES,
     MAX_LEVELS,
+    NATIVE,
     OPTIONS,
     Code,
+    Held,
+    Holding,
     head_bytes,
     object_of,
     pack,
@@ -34,6 +38,7 @@ from langgraph_once.serde.refused import TooDeepError, UnwritableError
 from langgraph_once.serde.stock_writes import native_base, stock_form
 
 if TYPE_CHECKING:
+    from langgraph_once.serde.plans.base import Plan
     from langgraph_once.serde.registry import Plans
 
 __all__ = ["Writer", "write", "write_around"]
@@ -41,9 +46,11 @@ __all__ = ["Writer", "write", "write_around"]
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
 _OBJECT: Final = int(Code.OBJECT)
+_ONE, _ALIKE, _MIXED = map(int, Held)
 
 _MAX_HEADS: Final = 255
 """A byte counts them."""
+_MAX_HELD_HEADS: Final = 8
 _PROBED_LEVELS: Final = 24
 
 
@@ -63,13 +70,20 @@ def write(value: Any, plans: Plans) -> bytes:
         if data is not None:
             return data
     first = Writer(plans)
-    data = first.whole(value)
+    try:
+        data = first.whole(value)
+    except Exception as error:
+        if not first.has_held or isinstance(first.error or error, _FINAL):
+            raise
+        # So that what cannot be written concerns no object that holds it.
+        first = Writer(plans, holds=False)
+        data = first.whole(value)
     met = first.met
     if len(met) < 2 or len({*met}) == len(met):
         return data
     seen: set[int] = set()
     twice = {each for each in met if each in seen or seen.add(each)}  # type: ignore[func-returns-value]
-    return Writer(plans, shared=twice).whole(value)
+    return Writer(plans, twice, holds=first.has_held).whole(value)
 
 
 def write_around(value: Any, met: list[Any], plans: Plans) -> bytes | None:
@@ -118,16 +132,27 @@ class Writer:
         met: The ids of the objects that were met, in order.
         kept: What was made on the way: as long as it lives, no other object gets its id.
         error: The first one. ormsgpack hides what a hook raises.
+        has_held: Whether some object may hold the data of others. If anything fails then, all is
+            written once more without that.
     """
 
     error: Exception | None = None
     _level = 0
+    has_held = False
+    _held_levels = 0
     _shared: Collection[int] = ()
     _numbers: dict[int, int | None]
 
-    def __init__(self, plans: Plans, shared: Collection[int] = ()) -> None:
-        """Take the plans; `shared` are the ids of objects that are met twice, where known."""
+    def __init__(self, plans: Plans, shared: Collection[int] = (), *, holds: bool = True) -> None:
+        """Take what it needs.
+
+        Args:
+            plans: How instances of a class are written.
+            shared: The ids of objects that are met twice, where known.
+            holds: Whether objects may hold the data of others.
+        """
         self.plans = plans
+        self._holds = holds
         self.met: list[int] = []
         self.kept: list[Any] = []
         if shared:
@@ -148,11 +173,14 @@ class Writer:
         try:
             return packb(data, self.hook, OPTIONS)
         except TypeError as error:
-            self._retreat(met, error)
+            return self._pack_mended(data, met, error)
+
+    def _pack_mended(self, data: Any, met: int, error: TypeError) -> bytes:
+        self._retreat(met, error)
         try:
             return packb(self._mended(data), self.hook, OPTIONS)
-        except TypeError as error:
-            raise self.error or error from None
+        except TypeError as again:
+            raise self.error or again from None
 
     def hook(self, obj: Any) -> Any:
         """Return what stands for what is not native. Called by ormsgpack."""
@@ -160,13 +188,14 @@ class Writer:
         try:
             if type(obj) is Later:
                 return obj.write(self, obj.value)
+            plan = self.plans[type(obj)]
             if self._shared and id(obj) in self._shared:
-                return self._once(obj)
-            return self.plans[type(obj)].write(self, obj)
+                return self._once(obj, plan)
+            return self._written(obj, plan)
         except Exception as error:
             if self.error is None:
                 self.error = _placed(error, obj)
-            if type(obj) is Later or isinstance(self.error, _FINAL):
+            if type(obj) is Later or self.has_held or isinstance(self.error, _FINAL):
                 raise
             return self._instead(obj, level, met)
 
@@ -188,6 +217,19 @@ class Writer:
         self.kept.append(made)
         return made
 
+    def _written(self, obj: Any, plan: Plan) -> Any:
+        found = self._plain(obj, plan) if plan.plain_head is not None else None
+        return plan.write(self, obj) if found is None else Ext(_OBJECT, self.nested([*found]))
+
+    def _plain(self, obj: Any, plan: Plan) -> tuple[bytes, dict[str, Any]] | None:
+        """Return head and data of an object that is its `__dict__`; None for another."""
+        head = plan.plain_head(obj)  # type: ignore[misc]  # it was looked at
+        if head is None:
+            return None
+        self.met.append(id(obj))
+        data = obj.__dict__
+        return self._with_held(head, data, plan.holding) if plan.holding else (head, data)
+
     def object(self, obj: Any, head: bytes, data: Any) -> Ext:
         """Return what stands for an object of this head and these data."""
         self.met.append(id(obj))
@@ -198,9 +240,73 @@ class Writer:
         self._level += 1
         if self._level > MAX_LEVELS:
             raise TooDeepError
-        packed = self.pack(data)
+        met = len(self.met)
+        try:
+            packed = packb(data, self.hook, OPTIONS)  # as `pack`, for each object
+        except TypeError as error:
+            packed = self._pack_mended(data, met, error)
         self._level -= 1
         return packed
+
+    def _with_held(
+        self, head: bytes, data: dict[str, Any], names: tuple[str, ...]
+    ) -> tuple[bytes, dict[str, Any]]:
+        """Return head and data of an object, with the data of the objects that it holds."""
+        if not self._holds:
+            return head, data
+        met, made = len(self.met), data
+        holdings: list[Holding] = []
+        for name in names:
+            value = data.get(name)
+            if type(value) in NATIVE:
+                continue
+            self.has_held = True
+            self._held_levels += 1
+            if self._held_levels > MAX_LEVELS:
+                raise TooDeepError
+            found = self._held(name, value)
+            self._held_levels -= 1
+            if found is not None:
+                made = {**data} if made is data else made
+                holding, made[name] = found
+                holdings.append(holding)
+        if not holdings:
+            return head, data
+        holder = self.plans.holder(head, holdings)
+        if len(holder) > MAX_HOLDER_BYTES:
+            del self.met[met:]
+            return head, data
+        return holder, made
+
+    def _held(self, name: str, value: Any) -> tuple[Holding, Any] | None:
+        """Return what an attribute holds, and what is written of it; None where it is no object."""
+        kind = type(value)
+        if kind is not list and kind is not dict:
+            return self._held_one(name, value)
+        items = value if kind is list else [*value.values()]
+        plan = self.plans[type(items[0])] if items else None
+        if plan is None or plan.plain_head is None or (kind is dict and not _has_text_keys(value)):
+            return None
+        alike = plan.plain_run(items) if plan.plain_run and not self._shared else None
+        if alike is not None:
+            self.met += map(id, items)
+            content = alike[1] if kind is list else dict(zip(value, alike[1], strict=True))
+            return (name, _ALIKE, alike[:1]), content
+        found = self._one_by_one(items, _MAX_HELD_HEADS)
+        if found is None:
+            return None
+        heads, numbers, items = found
+        content = items if kind is list else dict(zip(value, items, strict=True))
+        if len(heads) > 1 or 0 in numbers:
+            return (name, _MIXED, heads), [numbers, content]
+        return (name, _ALIKE, heads), content
+
+    def _held_one(self, name: str, value: Any) -> tuple[Holding, Any] | None:
+        plan = self.plans[type(value)]
+        if plan.plain_head is None or (self._shared and id(value) in self._shared):
+            return None
+        found = self._plain(value, plan)
+        return None if found is None else ((name, _ONE, found[:1]), found[1])
 
     def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
         """Return a dictionary whose threads are written as such; of a checkpoint, too."""
@@ -219,32 +325,46 @@ class Writer:
 
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
-        plans = self.plans
-        if len(items) < 2 or plans[type(items[0])].plain_head is None:
+        if len(items) < 2 or (plan := self.plans[type(items[0])]).plain_head is None:
             return items
-        shared, heads = self._shared, _Numbered()
+        alike = plan.plain_run(items) if plan.plain_run and not self._shared else None
+        if alike is not None:
+            self.met += map(id, items)
+            return [Ext(_MANY, pack([[alike[0]], b"\1" * len(items)])), *alike[1]]
+        found = self._one_by_one(items, _MAX_HEADS)
+        if found is None:
+            return items
+        heads, numbers, contents = found
+        return [Ext(_MANY, pack([[*heads], numbers])), *contents]
+
+    def _one_by_one(
+        self, items: list[Any], most: int
+    ) -> tuple[tuple[bytes, ...], bytes, list[Any]] | None:
+        plans, shared, heads = self.plans, self._shared, _Numbered()
+        met, before = self.met, len(self.met)
         numbers: list[int] = []
-        contents: list[Any] = [None]
-        met = []
+        contents: list[Any] = []
         for item in items:
-            plain_head = plans[type(item)].plain_head
+            plan = plans[type(item)]
+            plain_head, holding = plan.plain_head, plan.holding
             head = plain_head(item) if plain_head is not None else None
             if head is None or (shared and id(item) in shared):
                 numbers.append(0)
                 contents.append(item)
-            else:
-                numbers.append(heads[head])
-                contents.append(item.__dict__)
-                met.append(id(item))
-        if len(heads) > _MAX_HEADS:
-            return items
-        self.met += met
-        contents[0] = Ext(_MANY, pack([[*heads], bytes(numbers)]))
-        return contents
+                continue
+            data = item.__dict__  # as `_plain`: a thread is long
+            if holding:
+                head, data = self._with_held(head, data, holding)
+            numbers.append(heads[head])
+            contents.append(data)
+            met.append(id(item))
+        if not 0 < len(heads) <= most:
+            del met[before:]
+            return None
+        return (*heads,), bytes(numbers), contents
 
-    def _once(self, obj: Any) -> Any:
+    def _once(self, obj: Any, plan: Plan) -> Any:
         """Return what stands for an object that was met twice."""
-        plan = self.plans[type(obj)]
         if not plan.has_identity:
             return plan.write(self, obj)
         number = self._numbers.get(id(obj), -1)
@@ -255,7 +375,7 @@ class Writer:
         number = len(self._numbers)
         self._numbers[id(obj)] = None
         try:
-            packed = pack(plan.write(self, obj))
+            packed = pack(self._written(obj, plan))
         except BaseException:
             del self._numbers[id(obj)]
             raise
@@ -333,6 +453,13 @@ class _Numbered(dict[bytes, int]):
 
     def __missing__(self, head: bytes) -> int:
         return self.setdefault(head, len(self) + 1)
+
+
+_TEXT: Final = {str}
+
+
+def _has_text_keys(value: dict[Any, Any]) -> bool:
+    return {*map(type, value)} == _TEXT
 
 
 def _tried_again(value: Any) -> Any:
