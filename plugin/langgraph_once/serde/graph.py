@@ -376,6 +376,8 @@ class Graph:
         self._held[-1].append(number)
         if number < len(self._made):
             self._sizes.add(number)
+            if type(self._made[number]) is bytes:  # it may be the head of many objects
+                raise ValueError("bytes that are a node")
             return self._made[number]
         if number not in self._blank:
             self._blank[number] = self._new(self._entries[number])

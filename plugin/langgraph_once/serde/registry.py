@@ -306,7 +306,7 @@ def _value_writer(number: int, take: Callable[[Any], Any]) -> Callable[[Out, Any
 
 
 def _array(code: Code) -> Callable[[Out, Any], Ext]:
-    return lambda out, value: Ext(code, out.nested([*value]))
+    return lambda out, value: Ext(code, out.array(value))
 
 
 def _set(out: Out, value: set[Any]) -> Ext:

@@ -34,6 +34,7 @@ _OBJECT: Final = int(Code.OBJECT)
 _MAX_HEADS: Final = 255
 """A byte counts them."""
 _PROBED_LEVELS: Final = 24
+_MANY_ARRAYS: Final = 1 << 14
 
 
 def write(value: Any, plans: Plans) -> bytes:
@@ -100,6 +101,7 @@ class Writer:
 
     error: Exception | None = None
     _level = 0
+    _arrays = 0
     _shared: Collection[int] = ()
     _numbers: dict[int, int | None]
 
@@ -108,6 +110,7 @@ class Writer:
         self.plans = plans
         self.met: list[int] = []
         self.kept: list[Any] = []
+        self._large: set[int] = set()
         if shared:
             self._shared = shared
             self._numbers = {}
@@ -181,6 +184,22 @@ class Writer:
             raise TooDeepError
         packed = self.pack(data)
         self._level -= 1
+        return packed
+
+    def array(self, value: Collection[Any]) -> bytes:
+        """Return the msgpack of the items of a tuple or frozenset.
+
+        Raises:
+            TooDeepError: It stands here twice, and holds very many others. A `GRAPH` has it once.
+        """
+        before = self._arrays
+        self._arrays += 1
+        packed = self.nested([*value])
+        if self._arrays - before > _MANY_ARRAYS:
+            if id(value) in self._large:
+                raise TooDeepError
+            self._large.add(id(value))
+            self.kept.append(value)
         return packed
 
     def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
