@@ -117,6 +117,7 @@ _BYTES_OF_A_UNIT: Final = 16
 _OF_A_CONTAINER: Final = 72
 _OF_A_TEXT: Final = 56
 _OF_A_BYTE: Final = 8  # a place in a list
+_MOST_OF_A_BYTE: Final = _OF_A_CONTAINER + _OF_A_BYTE
 _OF_AN_OBJECT: Final = 1536
 """Of a compressed row that is small: there are up to 170,000 then. Making one takes up to ten
 microseconds, whatever it weighs."""
@@ -135,18 +136,18 @@ _OF_JSON: Final = {b"[": 80, b",": 64, b":": 64}
 nothing, and few rows are JSON."""
 _OF_A_MAP_IN_JSON: Final = 240
 _NO_PARTS: Final = frozenset({"null", "bytes", "bytearray", "pieces"})
-_CLOSED: Final = frozenset({Code.INT, Code.TEXT, Code.AGAIN, Code.NODE, Code.MANY})
+_CLOSED: Final[Container[int]] = frozenset({Code.INT, Code.TEXT, Code.AGAIN, Code.NODE, Code.MANY})
 """Extensions of ours in which there are no values of msgpack, or few."""
-_LIGHT: Final = frozenset({Code.TUPLE, Code.INT, Code.TEXT, Code.AGAIN})
+_LIGHT: Final[Container[int]] = frozenset({Code.TUPLE, Code.INT, Code.TEXT, Code.AGAIN})
 _OF_A_LIGHT: Final = 256
 """What these extensions take. They are made soon."""
 _STOCK: Final = b"\x94\xa5stock"
-"""A head of objects whose data are bytes of LangGraph's. They are not looked into."""
+"""In the head of objects whose data are bytes of LangGraph's."""
 
 
 def unchecked_bytes(max_units: int) -> int:
     """Return how long a blob may be that is not compressed, so that `check_weight` lets it pass."""
-    return max_units * _BYTES_OF_A_UNIT // (_OF_A_CONTAINER + _OF_A_BYTE)
+    return max_units * _BYTES_OF_A_UNIT // _MOST_OF_A_BYTE
 
 
 def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> None:
@@ -165,19 +166,17 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     most, of_object = max_units * _BYTES_OF_A_UNIT, _OF_A_CONTAINER
     if stored_bytes < SMALL_BYTES and stored_bytes < len(data):
         most, of_object = most // _SMALL_SHARE, _OF_AN_OBJECT
-    if codec in _NO_PARTS or len(data) * of_object <= most:
+    if codec in _NO_PARTS or len(data) * max(of_object, _MOST_OF_A_BYTE) <= most:
         return
     if codec == "json":
         of_signs = {**_OF_JSON, b"{": max(of_object, _OF_A_MAP_IN_JSON)}
         exceeds = sum(units * data.count(sign) for sign, units in of_signs.items()) > most
     else:
         most -= sum(units * data.count(form) for form, units in _OF_FORMS.items())
-        exceeds = _exceeds(data, most, of_object) and (
-            codec == "channels" or _is_heavy(data, most, of_object, is_ours=codec == "once2")
-        )
+        exceeds = _exceeds(data, most, of_object) and _is_heavy(codec, data, most, of_object)
     if exceeds:
         raise SizeLimitError(
-            f"the value of {len(data):,} bytes may take more memory than `max_decoded_objects` "
+            f"the value of {len(data):,} bytes may take more memory or time than `max_decoded_objects` "
             f"({max_units:,}) allows; raise it if you trust what wrote the row",
             limit_objects=max_units,
             tag=tag,
@@ -189,20 +188,21 @@ def _exceeds(data: bytes, most: int, of_object: int) -> bool:
     objects = _count(data, _EXTENSIONS)
     maps = _count(data, _MAPS) if objects else 0  # each may be an item of a thread
     left = most - of_object * (objects + maps)
-    if len(data) * (_OF_A_CONTAINER + _OF_A_BYTE) <= left:
+    if len(data) * _MOST_OF_A_BYTE <= left:
         return False
     containers, texts = _count(data, _HOLDERS), _count(data, _TEXTS)
     return len(data) * _OF_A_BYTE + containers * _OF_A_CONTAINER + texts * _OF_A_TEXT > left
 
 
-def _is_heavy(data: bytes, most: int, of_object: int, *, is_ours: bool) -> bool:
+def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:
     """Whether a blob takes more than so much: its headers are looked at one by one.
 
-    A long text or array of numbers is one value here, whatever its bytes look like.
+    A long text or array of numbers is one value here, whatever its bytes look like. Where bytes in
+    it are read as msgpack, too, they are not looked into, and the answer is yes.
     """
-    if is_ours and _STOCK in data:
+    if codec == "channels" or (codec == "once2" and _STOCK in data):
         return True
-    light, closed = (_LIGHT, _CLOSED) if is_ours else (frozenset[int](), frozenset[int]())
+    light, closed = (_LIGHT, _CLOSED) if codec == "once2" else ((), ())
     most -= len(data)
     for first, start, held in _values(data, closed):
         if held < 0:

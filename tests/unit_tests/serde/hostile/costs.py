@@ -383,6 +383,7 @@ _COMMON: Final[dict[str, Any]] = {
     "60 lists in pairs, to and fro": lambda: _to_and_fro(60),
     "9,000 errors in each other, each before what it holds": lambda: _contexts(9_000, forward=True),
     "errors that are each other's context": lambda: _contexts(9_000),
+    "three chains of 4,000 errors that lead back": lambda: _leading_back(3, 4000),
     "an error that is its own context": lambda: graph(
         exception("ValueError", [], {}, [raw(node(0)), raw(node(0)), False])
     ),
@@ -448,6 +449,19 @@ def _to_and_fro(levels: int) -> bytes:
     first = [listed(node(2 * levels - n)) for n in range(levels)]
     last = [listed(node(levels - n)) for n in range(levels)]
     return graph(*first, b"\x90", *last, array(node(0)))
+
+
+def _leading_back(chains: int, length: int) -> bytes:
+    """Return a list of chains of errors, each of which ends with the list."""
+    nodes: list[bytes] = []
+    ends: list[bytes] = []
+    for _ in range(chains):
+        nodes.append(exception("OSError", [raw(node(chains * length))], {}, _LINKS))
+        for _ in range(length - 1):
+            links = [None, raw(node(len(nodes) - 1)), False]
+            nodes.append(exception("OSError", [], {}, links))
+        ends.append(node(len(nodes) - 1))
+    return graph(*nodes, array(*ends))
 
 
 def _padded(levels: int, size: int) -> bytes:
