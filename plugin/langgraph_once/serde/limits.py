@@ -176,8 +176,8 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
         exceeds = _exceeds(data, most, of_object) and _is_heavy(codec, data, most, of_object)
     if exceeds:
         raise SizeLimitError(
-            f"the value of {len(data):,} bytes may take more memory or time than `max_decoded_objects` "
-            f"({max_units:,}) allows; raise it if you trust what wrote the row",
+            f"the value of {len(data):,} bytes may take more memory or time than "
+            f"`max_decoded_objects` ({max_units:,}) allows; raise it if you trust the row",
             limit_objects=max_units,
             tag=tag,
         )

@@ -110,7 +110,6 @@ class Writer:
         self.plans = plans
         self.met: list[int] = []
         self.kept: list[Any] = []
-        self._large: set[int] = set()
         if shared:
             self._shared = shared
             self._numbers = {}
@@ -196,9 +195,9 @@ class Writer:
         self._arrays += 1
         packed = self.nested([*value])
         if self._arrays - before > _MANY_ARRAYS:
-            if id(value) in self._large:
+            if id(value) in self.met:
                 raise TooDeepError
-            self._large.add(id(value))
+            self.met.append(id(value))
             self.kept.append(value)
         return packed
 

@@ -51,8 +51,8 @@ def test_what_repeats_itself_is_read(make: Callable[[], Any], is_packed: bool) -
     assert np.array_equal(again, value) if type(value[0]) is np.ndarray else again == value
 
 
-def in_pairs(levels: int) -> Any:
-    value: Any = (1,)
+def in_pairs(levels: int, first: Any = 1) -> Any:
+    value: Any = (first,)
     for _ in range(levels):
         value = (value, value)
     return value
@@ -69,3 +69,21 @@ def test_tuples_in_pairs_are_written_in_the_time_of_langgraph(make: Callable[[An
     tag, data = serde.dumps_typed(value)
     assert len(data) < 2000
     assert serde.loads_typed((tag, data)) == value
+
+
+@pytest.mark.parametrize(
+    "first", [{1: 2}, "\ud800", Record(1)], ids=["keys", "surrogate", "record"]
+)
+def test_tuples_in_pairs_are_written_flat_whatever_is_in_them(first: Any) -> None:
+    value, serde = in_pairs(17, first), OnceSerializer()
+    stored = serde.dumps_typed(value)
+    assert len(stored[1]) < 2000
+    assert serde.loads_typed(stored) == value
+
+
+@pytest.mark.parametrize("beside", [1, "\ud800", {1: 2}], ids=["plain", "surrogate", "keys"])
+def test_a_large_tuple_that_stands_once_is_not_written_flat(beside: Any) -> None:
+    value, serde = [tuple((n,) for n in range(20_000)), beside], OnceSerializer()
+    tag, data = serde.encoded(value)
+    assert data[0] == 0x92, "a list of two"
+    assert serde.decoded(tag, data) == value
