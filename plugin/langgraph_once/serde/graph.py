@@ -44,9 +44,12 @@ _MAX_LEVELS_IN_C: Final = 5000
 recursively on the C stack."""
 
 
-def _is_freed_in_c(value: Any) -> bool:
+def _levels_in_c(value: Any) -> int:
+    """Return how many levels an object takes. One of numpy takes 1.6 KB of the stack (2.4)."""
     kind = type(value)
-    return kind not in _UNROLLED and not kind.__flags__ & _HEAP_TYPE
+    if kind in _UNROLLED or kind.__flags__ & _HEAP_TYPE:
+        return 0
+    return 3 if kind.__module__ == "numpy" else 1
 
 
 class _Sizes:
@@ -83,7 +86,8 @@ class _Sizes:
         """
         self._units.append(self._sum + size)
         self._levels.append(self._deepest + 1 if isinstance(value, _FIXED) else 0)
-        self._in_c.append(self._deepest_in_c + 1 if _is_freed_in_c(value) else 0)
+        in_c = _levels_in_c(value)
+        self._in_c.append(self._deepest_in_c + in_c if in_c else 0)
         if self._units[-1] > MAX_EXPANDED:
             raise SizeLimitError("its parts are repeated too often")
         if self._levels[-1] > MAX_HASH_LEVELS or self._in_c[-1] > _MAX_LEVELS_IN_C:
@@ -327,7 +331,7 @@ class Graph:
 
     def _close(self, number: int, value: Any) -> None:
         """Check that those that hold the current node are in it."""
-        start, in_c = number, int(bool(self._held) and _is_freed_in_c(value))
+        start, in_c = number, _levels_in_c(value) if self._held else 0
         while self._trees and self._trees[-1][0] in self._held:
             _, start, more = self._trees.pop()
             in_c += more

@@ -363,6 +363,7 @@ _COMMON: Final[dict[str, Any]] = {
     "40,000 slices in each other": lambda: chained(40_000, sliced),
     "views in each other": lambda: chained(35_000, lambda part: value(17, mapping(_ONE, part))),
     "partials in each other": lambda: chained(8000, partial),
+    "1,660 arrays in each other": lambda: chained(1660, objects),
     "arrays in each other": lambda: chained(14_000, objects),
     "records in each other": lambda: chained(
         10_000, lambda part: obj("record", f"{HERE}:Record", pack({"name": raw(part), "other": 1}))
