@@ -119,8 +119,8 @@ _OF_A_TEXT: Final = 56
 _OF_A_BYTE: Final = 8  # a place in a list
 _MOST_OF_A_BYTE: Final = _OF_A_CONTAINER + _OF_A_BYTE
 _OF_AN_OBJECT: Final = 1536
-"""Of a compressed row that is small: there are up to 170,000 then. Making one takes up to ten
-microseconds, whatever it weighs."""
+"""Of a compressed row that is small and becomes longer than such a row: there are up to 170,000
+then. Making one takes up to ten microseconds, whatever it weighs."""
 _OF_AN_ITEM: Final = 1024
 """Of a thread."""
 _OF_FORMS: Final = {
@@ -165,15 +165,21 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     codec = tag.partition(".")[0].partition("+")[0]
     most, of_object = max_units * _BYTES_OF_A_UNIT, _OF_A_CONTAINER
     if stored_bytes < SMALL_BYTES and stored_bytes < len(data):
-        most, of_object = most // _SMALL_SHARE, _OF_AN_OBJECT
+        most //= _SMALL_SHARE
+        of_object = _OF_AN_OBJECT if len(data) > SMALL_BYTES else of_object
     if codec in _NO_PARTS or len(data) * max(of_object, _MOST_OF_A_BYTE) <= most:
         return
     if codec == "json":
         of_signs = {**_OF_JSON, b"{": max(of_object, _OF_A_MAP_IN_JSON)}
         exceeds = sum(units * data.count(sign) for sign, units in of_signs.items()) > most
     else:
-        most -= sum(units * data.count(form) for form, units in _OF_FORMS.items())
-        exceeds = _exceeds(data, most, of_object) and _is_heavy(codec, data, most, of_object)
+        objects = _count(data, _EXTENSIONS)
+        if objects and of_object == _OF_AN_OBJECT:
+            if objects * max(_OF_FORMS.values()) > most:
+                most -= sum(units * data.count(form) for form, units in _OF_FORMS.items())
+            objects += _count(data, _MAPS)  # each may be an item of a thread
+        left = most - of_object * objects
+        exceeds = _exceeds(data, left) and _is_heavy(codec, data, most, of_object)
     if exceeds:
         raise SizeLimitError(
             f"the value of {len(data):,} bytes may take more memory or time than "
@@ -183,15 +189,12 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
         )
 
 
-def _exceeds(data: bytes, most: int, of_object: int) -> bool:
-    """Whether a blob would take more than so much if each byte were what it may be."""
-    objects = _count(data, _EXTENSIONS)
-    maps = _count(data, _MAPS) if objects else 0  # each may be an item of a thread
-    left = most - of_object * (objects + maps)
-    if len(data) * _MOST_OF_A_BYTE <= left:
+def _exceeds(data: bytes, most: int) -> bool:
+    """Whether a blob would take more memory than so much if each byte were what it may be."""
+    if len(data) * _MOST_OF_A_BYTE <= most:
         return False
     containers, texts = _count(data, _HOLDERS), _count(data, _TEXTS)
-    return len(data) * _OF_A_BYTE + containers * _OF_A_CONTAINER + texts * _OF_A_TEXT > left
+    return len(data) * _OF_A_BYTE + containers * _OF_A_CONTAINER + texts * _OF_A_TEXT > most
 
 
 def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:
