@@ -24,6 +24,7 @@ from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.writer import Writer
 
 if TYPE_CHECKING:
+    from langgraph_once.serde.limits import Budget
     from langgraph_once.serde.registry import Plans
 
 __all__ = ["Graph", "read_graph", "write_graph"]
@@ -288,6 +289,7 @@ class Opened(Protocol):
     graph: Graph | None
     plans: Plans
     tag: str
+    budget: Budget
 
     def hook(self, code: int, content: bytes) -> Any:
         """Return the value of an extension."""
@@ -406,11 +408,13 @@ def read_graph(reader: Opened, content: bytes) -> Any:
     """Return the value of a `GRAPH`.
 
     Raises:
-        PayloadError: It stands in another.
+        PayloadError: It stands in something else.
         ValueError: It is damaged.
     """
     if reader.graph is not None:
         raise PayloadError("a graph in a graph", tag=reader.tag)
+    if not reader.budget.is_all(content):
+        raise PayloadError("a graph in a value", tag=reader.tag)
     entries = unpackb(content)
     if type(entries) is not list or {*map(type, entries)} != {bytes}:
         raise ValueError("no nodes where some belong")

@@ -141,6 +141,8 @@ _CLOSED: Final[Container[int]] = frozenset({Code.INT, Code.TEXT, Code.AGAIN, Cod
 _LIGHT: Final[Container[int]] = frozenset({Code.TUPLE, Code.INT, Code.TEXT, Code.AGAIN})
 _OF_A_LIGHT: Final = 256
 """What these extensions take. They are made soon."""
+_GRAPH: Final = re.compile(rb"(?:\xc7.|\xc8..|\xc9....|[\xd4-\xd8])\x0e", re.DOTALL)
+_BINARIES: Final = bytes(range(0xC4, 0xC7))
 _STOCK: Final = b"\x94\xa5stock"
 """In the head of objects whose data are bytes of LangGraph's."""
 
@@ -178,6 +180,8 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
             if objects * max(_OF_FORMS.values()) > most:
                 most -= sum(units * data.count(form) for form, units in _OF_FORMS.items())
             objects += _count(data, _MAPS)  # each may be an item of a thread
+            if codec == "channels" or _GRAPH.match(data):
+                objects += _count(data, _BINARIES)  # each may be a node
         left = most - of_object * objects
         exceeds = _exceeds(data, left) and _is_heavy(codec, data, most, of_object)
     if exceeds:
@@ -275,6 +279,7 @@ _SECRET: Final = frozenset({str, bytes})
 _MAX_PAIRS: Final = 1 << 19
 _MAX_COMPARED: Final = 1 << 28
 _FREE_ITEMS: Final = 16
+_HEADER_BYTES: Final = 6
 _MAX_REFUSALS: Final = 500
 """To look for a module that is not there takes half a millisecond."""
 
@@ -327,6 +332,10 @@ class Budget:
         self._opened -= count
         if self._opened < 0:
             raise self._exceeded("the value is large and deeply nested")
+
+    def is_all(self, content: bytes) -> bool:
+        """Whether what an extension holds is the whole row."""
+        return self._size - len(content) <= _HEADER_BYTES
 
     def write_out(self, count: int) -> None:
         """Take bytes that whoever walks through the value meets again."""

@@ -505,6 +505,15 @@ PRESSED: Final[dict[str, Any]] = {
     "200,000 errors": lambda: array(*[exception("OSError", [1], {}, _LINKS)] * 200_000),
     "a thread of 3 million records": lambda: b"\xdd" + struct.pack(">I", 3 * _MB + 1) + many([head_bytes("record", f"{HERE}:Record")], b"\1" * (3 * _MB)) + b"\x80" * (3 * _MB),
     "moments of a long index": lambda: dates(days(1_000_000), "B"),
+    "1.5 million nodes": lambda: graph(*[b"\x90"] * 1_500_000),
+    "1.5 million nodes in a list": lambda: array(graph(*[b"\x90"] * 1_500_000)),
+    "300,000 of LangGraph's objects in one of ours": lambda: obj(
+        "stock", "a:B", pack(pack(array(*[stock(0, "builtins", "list", [])] * 300_000))), 7
+    ),
+    "one head for 100,000 series": lambda: array(
+        shared(pack(head_bytes("pandas", "pandas.core.indexes.base:Index"))),
+        *[ext(Code.OBJECT, b"\x92" + again(0) + pack([None, line(bytes(8)), None]))] * 100_000,
+    ),
     "labels of a long index": lambda: obj(
         "pandas", "pandas.core.arrays.categorical:Categorical",
         pack([None, line(bytes(8)), index(colliding(500_000)), False]),
