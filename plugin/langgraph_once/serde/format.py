@@ -135,6 +135,8 @@ def head_parts(head: bytes) -> Head:
     form, name, version, *extra = unpackb(head)
     if type(form) is not str or type(version) is not int:
         raise ValueError("no head where one belongs")
+    if pack([form, name, version, *extra]) != head:  # bounds count heads by how we spell them
+        raise ValueError("a head that is spelt otherwise")
     return Head(form, name, version, extra)
 
 

@@ -279,6 +279,8 @@ class Reader:
         makers = [_as_it_is, *(self._seen.get(head) or self._maker(head) for head in heads)]
         made = []
         for number, item in zip(numbers, items, strict=True):
+            if number and type(item) is not dict:
+                raise ValueError("no attributes where some belong")
             try:
                 made.append(makers[number](item))
             except (UnavailableError, TypeNotAllowedError) as error:
@@ -302,16 +304,18 @@ class Reader:
         return made
 
     def _value(self, content: bytes) -> Any:
-        data = self.nested(content[1:])
+        make, data = BY_NUMBER[content[0]], self.nested(content[1:])
         if content[0] == _PATTERN:
             self.budget.take_pattern(*parts(data, object, int))  # a network never ends
-        return BY_NUMBER[content[0]](data)
+        return make(data)
 
     def _begun(self, content: bytes) -> Any:
         number = len(self._shared)
         self._shared.append(_OPEN)
         before = self.budget.of_written_out
         value = self.nested(content)
+        if type(value) is bytes:  # it may be the head of many objects
+            raise ValueError("bytes that are shared")
         self._shared[number] = value, len(content) + self.budget.of_written_out - before
         return value
 

@@ -327,7 +327,7 @@ def _value_writer(number: int, take: Callable[[Any], Any]) -> Callable[[Out, Any
 
 def _array(kind: Code) -> Callable[[Out, Any], Ext]:
     code = int(kind)
-    return lambda out, value: Ext(code, out.nested([*value]))
+    return lambda out, value: Ext(code, out.array(value))
 
 
 def _set(out: Out, value: set[Any]) -> Ext:

@@ -52,6 +52,7 @@ _MAX_HEADS: Final = 255
 """A byte counts them."""
 _MAX_HELD_HEADS: Final = 8
 _PROBED_LEVELS: Final = 24
+_MANY_ARRAYS: Final = 1 << 14
 
 
 def write(value: Any, plans: Plans) -> bytes:
@@ -140,6 +141,7 @@ class Writer:
     _level = 0
     has_held = False
     _held_levels = 0
+    _arrays = 0
     _shared: Collection[int] = ()
     _numbers: dict[int, int | None]
 
@@ -307,6 +309,22 @@ class Writer:
             return None
         found = self._plain(value, plan)
         return None if found is None else ((name, _ONE, found[:1]), found[1])
+
+    def array(self, value: Collection[Any]) -> bytes:
+        """Return the msgpack of the items of a tuple or frozenset.
+
+        Raises:
+            TooDeepError: It stands here twice, and holds very many others. A `GRAPH` has it once.
+        """
+        before = self._arrays
+        self._arrays += 1
+        packed = self.nested([*value])
+        if self._arrays - before > _MANY_ARRAYS:
+            if id(value) in self.met:
+                raise TooDeepError
+            self.met.append(id(value))
+            self.kept.append(value)
+        return packed
 
     def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
         """Return a dictionary whose threads are written as such; of a checkpoint, too."""

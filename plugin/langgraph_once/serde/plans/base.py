@@ -6,7 +6,7 @@ is what a form worked out, once, for one class: the functions that write its ins
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from langgraph_once.serde.format import head_bytes
@@ -36,6 +36,9 @@ class Out(Protocol):
 
     def nested(self, data: Any) -> bytes:
         """Return the msgpack of what an extension holds."""
+
+    def array(self, value: Collection[Any]) -> bytes:
+        """Return the msgpack of the items of a tuple or frozenset."""
 
 
 class Plan(NamedTuple):
