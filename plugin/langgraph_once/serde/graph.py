@@ -19,7 +19,7 @@ from ormsgpack import Ext, packb, unpackb
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde.format import EXTENSION_STARTS, OPTIONS, Code, pack
 from langgraph_once.serde.limits import MAX_EXPANDED, MAX_HASH_LEVELS
-from langgraph_once.serde.opaque import STAND_INS, bare, source_of
+from langgraph_once.serde.opaque import STAND_INS, Opaque, bare, source_of
 from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.writer import Writer
 
@@ -35,7 +35,7 @@ _CODES: Final[dict[type, Code]] = {
     frozenset: Code.FROZENSET,
 }
 _BLANKS: Final[dict[int, type[Any]]] = {Code.MAP: dict, Code.SET: set}
-_FILLABLE: Final = (list, dict, set)
+_FILLABLE: Final = (list, dict, set, Opaque)
 _FIXED: Final = (tuple, frozenset)
 _MAX_NODES: Final = 1 << 20
 _UNROLLED: Final = (list, dict, set, tuple, frozenset, deque, OrderedDict)
@@ -289,7 +289,6 @@ class Opened(Protocol):
     """What a graph is read with: a `reader.Reader`."""
 
     graph: Graph | None
-    plans: Plans
     tag: str
     budget: Budget
 
@@ -301,6 +300,12 @@ class Opened(Protocol):
 
     def made(self, head: bytes, data: Any) -> Any:
         """Return the object of a head and data, or what stands for it."""
+
+    def blank(self, head: bytes) -> Any:
+        """Return an object without content, or what is to stand for it."""
+
+    def fill(self, head: bytes, obj: Any, data: Any) -> None:
+        """Give what `blank` made its content."""
 
 
 class Graph:
@@ -377,14 +382,14 @@ class Graph:
         blank = self._blank.get(number)
         if blank is None:
             return self._reader.made(head, data)
-        self._reader.plans.fill(head, blank, data)
+        self._reader.fill(head, blank, data)
         return blank
 
     def _new(self, entry: bytes) -> Any:
         code, content = _opened(entry)
         if code == Code.OBJECT:
             head, _ = unpackb(content, ext_hook=_unread)
-            return self._reader.plans.blank(head)
+            return self._reader.blank(head)
         first = entry[0]
         if 0x80 <= first <= 0x8F or first in (0xDE, 0xDF):
             return {}

@@ -26,7 +26,7 @@ from langgraph_once.serde.format import (
 )
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
-from langgraph_once.serde.opaque import shown_name, stand_in
+from langgraph_once.serde.opaque import Opaque, Source, shown_name, stand_in
 from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnavailableError
@@ -181,6 +181,25 @@ class Reader:
             raise
         except Exception as error:
             raise PayloadError(f"damaged ({type(error).__name__})", tag=self.tag) from error
+
+    def blank(self, head: bytes) -> Any:
+        """Return an object without content, or what is to stand for it: `Opaque`, of any class.
+
+        LangGraph writes nothing that contains itself, so there is no other stand-in.
+        """
+        try:
+            return self.plans.blank(head)
+        except (UnavailableError, TypeNotAllowedError):
+            if not self._keeps:
+                raise
+            return Opaque(Source(head, None))
+
+    def fill(self, head: bytes, obj: Any, data: Any) -> None:
+        """Give what `blank` made its content."""
+        if type(obj) is Opaque:
+            obj.__init__(Source(head, data))  # type: ignore[misc]  # it had none
+        else:
+            self.plans.fill(head, obj, data)
 
     def _instead(self, head: bytes, data: Any, error: Exception) -> Any:
         if not self._keeps:

@@ -244,7 +244,7 @@ class Plans(dict[type, Plan]):
         """
         form, cls, _ = self._described(head)
         if not form.is_fillable(cls):
-            raise UnavailableError("such an object cannot contain itself")
+            raise ValueError("such an object cannot contain itself")
         return form.blank(cls)
 
     def fill(self, head: bytes, obj: Any, data: Any) -> None:

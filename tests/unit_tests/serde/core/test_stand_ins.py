@@ -280,3 +280,22 @@ def test_a_class_that_was_defined_anew_is_the_one_that_is_made(
         again = reader.loads_typed(reader.dumps_typed(found))
         assert [*map(type, again)] == [*map(type, found)]
     assert [*map(type, reader.loads_typed(row))] == [*map(type, objects(shop))]
+
+
+def test_what_contains_itself_has_an_opaque_for_each_object_whose_class_is_gone(
+    shop: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LangGraph writes none of this. Whoever reads the rest of the thread is to get it."""
+    parent, child = shop.Record(1, "parent"), shop.Record(2, "child")
+    parent.text, child.text = [child], parent
+    row = OnceSerializer().dumps_typed({"tree": parent, "rest": "of the thread"})
+    with monkeypatch.context() as patch:
+        patch.delitem(sys.modules, SHOP)
+        found = OnceSerializer().loads_typed(row)
+        assert found["rest"] == "of the thread"
+        assert type(found["tree"]) is Opaque
+        assert repr(found["tree"]) == f"<Opaque {SHOP}:Record>"
+        back = OnceSerializer().dumps_typed(found)
+    tree = OnceSerializer().loads_typed(back)["tree"]
+    assert (tree.number, tree.text[0].number) == (1, 2)
+    assert tree.text[0].text is tree
