@@ -37,7 +37,7 @@ from langgraph_once.stream.part.messages_within import (
     is_message_like,
     overwritten,
 )
-from langgraph_once.stream.part.namespace import NS_SEP, Place
+from langgraph_once.stream.part.namespace import NS_SEP, Place, is_reserved
 
 __all__ = ["IsMessageKeyIn", "StateCut", "is_default_key", "listed", "listed_ids", "listed_unnamed"]
 
@@ -101,7 +101,7 @@ class StateCut:
         return cut if any(cut[key] is not data[key] for key in cut) else data
 
     def _cut_node(self, node: Any, update: Any) -> Any:
-        if _is_reserved(node):
+        if is_reserved(node):
             return update
         self._node = NS_SEP.join((*self._ns, str(node)))
         cut = self._cut(update, (str(node),))
@@ -128,7 +128,7 @@ class StateCut:
     def _cut_inner(self, data: Any, place: Place) -> Any:
         if type(data) is dict:
             cut = {
-                key: value if _is_reserved(key) else self._cut(value, (*place, str(key)))
+                key: value if is_reserved(key) else self._cut(value, (*place, str(key)))
                 for key, value in data.items()
             }
             return cut if any(cut[key] is not data[key] for key in data) else data
@@ -357,11 +357,7 @@ def _listed(data: Any, place: Place, seen: dict[int, Any]) -> Iterator[tuple[Bas
 def _inner(data: Any) -> Iterable[tuple[str, Any]]:
     """What a state, or a part of one, holds, each with where it is there."""
     if type(data) is dict:
-        return [(str(key), value) for key, value in data.items() if not _is_reserved(key)]
+        return [(str(key), value) for key, value in data.items() if not is_reserved(key)]
     if type(data) in LISTS:
         return [(str(at), item) for at, item in enumerate(data)]
     return fields_of(data) or ()
-
-
-def _is_reserved(key: Any) -> bool:
-    return isinstance(key, str) and key.startswith("__")
