@@ -1,4 +1,4 @@
-"""D4: a model is cancelled, or its node hands over to an error handler; nobody is told of either."""
+"""D4: a model is cancelled, or an error handler takes over from its node; no one tells of it."""
 
 from __future__ import annotations
 
@@ -96,11 +96,21 @@ def cancelled(name: str, what: str, make: Any, *units: Unit, **how: Any) -> Scen
 
 
 SCENARIOS = (
-    cancelled("model", "A model has a limit of time, and is asked again.", asks_in_time, said(HELLO)),
+    cancelled(
+        "model", "A model has a limit of time, and is asked again.", asks_in_time, said(HELLO)
+    ),
     cancelled("scope", "A scope is left in which a model spoke.", moves_on, said(HELLO)),
     cancelled("for-good", "The node answers in its place.", gives_up, said(SORRY)),
-    cancelled("node", "A RetryPolicy runs the node again.", fails_late, said(HELLO), retry_policy=RETRY),
-    row("D4", "handled", "An error handler answers for its node.", lambda: handled(sorry), said(SORRY)),
+    cancelled(
+        "node", "A RetryPolicy runs the node again.", fails_late, said(HELLO), retry_policy=RETRY
+    ),
+    row(
+        "D4",
+        "handled",
+        "An error handler answers for its node.",
+        lambda: handled(sorry),
+        said(SORRY),
+    ),
     row(
         "D4",
         "handled-by-a-model",

@@ -81,7 +81,7 @@ class _Feed:
             self._around.discard(id(value))
 
     def _is_named(self, value: Any) -> bool:
-        """Whether a part that was met before is only named: it holds this one, or that is enough."""
+        """Whether a part that was met before is only named: inside itself, or when it is enough."""
         if id(value) not in self._met:
             return False
         self._again += 1

@@ -261,9 +261,9 @@ def is_sent(metadata: Mapping[str, Any]) -> bool:
 def beside_failed(metadata: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     """The metadata of a task and, if it is an `error_handler`, which task failed.
 
-    LangGraph has an error handler run in its node, where a graph inside it would run, but it writes
-    to the graph of the node (1.2.24, `prepare_node_error_handler_task` in langgraph/pregel/_algo.py).
-    So nobody who reads that graph alone would hear it.
+    LangGraph has an error handler run in its node, where a graph inside it would run, but it
+    writes to the graph of the node (1.2.24, `prepare_node_error_handler_task` in
+    langgraph/pregel/_algo.py). So nobody who reads that graph alone would hear it.
     """
     if ERROR_HANDLER not in (metadata.get("langgraph_path") or ()):
         return metadata, None

@@ -39,7 +39,15 @@ from langgraph_once.stream.part.messages_within import (
 )
 from langgraph_once.stream.part.namespace import NS_SEP, Place, is_reserved
 
-__all__ = ["IsMessageKeyIn", "StateCut", "is_default_key", "listed", "listed_ids", "listed_unnamed"]
+__all__ = [
+    "IsMessageKeyIn",
+    "StateCut",
+    "in_lists",
+    "is_default_key",
+    "listed",
+    "listed_ids",
+    "listed_unnamed",
+]
 
 LISTS = frozenset({list, tuple})
 
@@ -325,6 +333,11 @@ def _unless_same(data: Any, items: list[Any]) -> Any:
 def listed_ids(data: Any) -> dict[str, Place]:
     """The ids in a payload, each with the place of the list that it is in."""
     return {str(message.id): place for message, place in listed(data) if message.id}
+
+
+def in_lists(data: Any) -> dict[str, tuple[BaseMessage, Place]]:
+    """The messages with ids in a payload, each with the place of its list."""
+    return {str(message.id): (message, place) for message, place in listed(data) if message.id}
 
 
 def listed_unnamed(data: Any) -> dict[Place, list[Content]]:
