@@ -218,10 +218,11 @@ class StreamThread:
             ledger: What it has besides.
             before: The state at the checkpoint with which the ledger was saved.
         """
-        ledger.seed(message for _, message in found_in_input(self._state))
+        stood = listed_ids(before)
+        ledger.seed((message for _, message in found_in_input(self._state)), stood)
         for place, said in listed_unnamed(self._state).items():
             ledger.pending_ids.state((), place, said)
-        ledger.snapshot((), {**ledger.snapshots.get((), {}), **listed_ids(before)})
+        ledger.snapshot((), {**ledger.snapshots.get((), {}), **stood})
 
 
 def _visible(found: CheckpointTuple | None, whole: Any) -> Any:

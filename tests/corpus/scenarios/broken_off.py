@@ -63,10 +63,10 @@ def gives_up() -> Any:
 
 
 def fails_late() -> Any:
-    model = hanging()
+    model, limits = hanging(), iter((0.1,))
 
     async def ask(_: Any) -> Any:
-        return {"messages": [await asyncio.wait_for(model.ainvoke("?"), 0.1)]}
+        return {"messages": [await asyncio.wait_for(model.ainvoke("?"), next(limits, None))]}
 
     return ask
 

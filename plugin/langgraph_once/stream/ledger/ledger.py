@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Self, TypeAlias
 
@@ -110,11 +110,17 @@ class Ledger(Entries):
         if self.hidden is not None:
             self.hidden.begin()
 
-    def seed(self, messages: Iterable[BaseMessage]) -> None:
-        """Note messages of the thread that the consumer has from before."""
+    def seed(self, messages: Iterable[BaseMessage], known: Collection[str] = ()) -> None:
+        """Note messages of the thread that the consumer has from before.
+
+        Args:
+            messages: The messages.
+            known: The ids of those that stood there when this ledger was kept: none of them is what
+                waited for an id then.
+        """
         self._seeds = {message.id: message for message in messages if message.id}
         for message_id, message in self._seeds.items() if self.pending_ids else ():
-            if message_id not in self._by_id:
+            if message_id not in self._by_id and message_id not in known:
                 self.name(message_id, content_of(message), ns=(), snapshot=True)
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:

@@ -45,7 +45,7 @@ from langgraph_once.stream.part.annotation import (
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, node_names
 from langgraph_once.stream.part.where import NODE_KEY
 from langgraph_once.stream.running.attempts import (
     EmittedMessage,
@@ -217,7 +217,9 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self._tasks.at_step(task, metadata.get("langgraph_step"))
         if failed is not None:
             broken = self._tasks.get(failed)
-            self._take_back(broken, list(broken.said.values()), {**metadata, TASK_NS_KEY: failed})
+            node = node_names(failed.split(NS_SEP))[-1]
+            about = {**metadata, TASK_NS_KEY: failed, NODE_KEY: node}
+            self._take_back(broken, list(broken.said.values()), about)
         if task.start():
             self._take_back(task, task.take_back(inner=False), metadata)
         else:
