@@ -43,6 +43,16 @@ def stock_gives(value: Any) -> Any:
     return LOST if found is None and value is not None else found
 
 
+def _stock_gives_part(value: Any) -> Any:
+    """Return what LangGraph makes of `value` where it is a part of another, or `LOST`.
+
+    That a whole value is a `bytearray` its tag says; in a list it becomes `bytes`.
+    """
+    if (found := stock_gives([value])) is LOST:
+        return LOST
+    return LOST if found[0] is None and value is not None else found[0]
+
+
 def breach(original: Any, stock: Any, found: Any) -> str | None:
     """Return where `found` is neither as it was, nor as LangGraph gives it; None where it is."""
     return _Judgement().run(original, stock, found, "value")
@@ -61,7 +71,7 @@ class _Judgement:
             return None  # the parts are being judged already
         self.seen.add((id(original), id(found)))
         self.kept += original, found
-        alone = stock_gives(original)
+        alone = _stock_gives_part(original)
         if alone is LOST or same(alone, _without_stand_in(found, alone)):
             return None
         if _is_equal_date(original, found) or _is_text_of_error(original, found):
@@ -76,7 +86,7 @@ class _Judgement:
             return f"{path}: {_shown(original)}, by LangGraph {_shown(stock)}, is {_shown(found)}"
         for label, part in ours.items():
             before = was[label] if label in was else _by_name(original, label, theirs[label])
-            stocks = theirs[label] if label in theirs else stock_gives(before)
+            stocks = theirs[label] if label in theirs else _stock_gives_part(before)
             if told := self.run(before, stocks, part, path + label):
                 return told
         return None
