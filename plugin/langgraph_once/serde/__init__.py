@@ -3,14 +3,12 @@
 In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
 
     serializer.py     the way of a value: codec, zstd, AES-GCM; and back, by the tag
-    codec.py          codec `once2`: a value to bytes and back
     format.py         what its bytes are
     writer.py         objects to bytes: ormsgpack walks, and asks about what is not native
     reader.py         bytes to objects
     graph.py          values that contain themselves, or are very deep
     registry.py       how instances of a class are written, and objects of a head made
     plans/            how objects of each kind are taken apart and put together
-    ladder.py         what is written of an object that cannot be written exactly
     opaque.py         what a reader hands on for an object that it cannot make
     names.py          what the bytes call a class
     paths.py          where in a value something is, for errors
@@ -36,7 +34,7 @@ from langgraph_once.serde.opaque import (
     OpaqueStr,
 )
 from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
-from langgraph_once.serde.plans.exceptions import Unstored, UnstoredError
+from langgraph_once.serde.plans.exceptions import UnstoredError
 from langgraph_once.serde.refused import UnreadableError, UnwritableError
 from langgraph_once.serde.serializer import OnceSerializer
 from langgraph_once.serde.trust.audit import Audit
@@ -55,7 +53,6 @@ __all__ = [
     "OpaqueStr",
     "SubclassAdapter",
     "UnreadableError",
-    "Unstored",
     "UnstoredError",
     "UnwritableError",
     "rebuild_message",

@@ -8,11 +8,14 @@ An `OBJECT` is a head and data. The head says how the object was taken apart (it
 the version of that class, and what the form adds. All objects that are made the same way have the
 same head, byte for byte. So a reader finds the function that makes them by the head alone, and
 looks up names, trust and versions once for each head.
+
+Where an object holds others, its data may hold their data in place of them. The head of such a
+*holder* holds the head of the object, and tells which of its attributes are data of which heads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
@@ -22,13 +25,20 @@ from ormsgpack import Ext, packb, unpackb
 __all__ = [
     "CHANNELS",
     "EXTENSION_STARTS",
+    "MAX_HOLDER_BYTES",
     "MAX_LEVELS",
     "NATIVE",
     "OPTIONS",
     "Code",
     "Head",
+    "Held",
+    "Holding",
     "head_bytes",
     "head_parts",
+    "heads_in",
+    "holder_bytes",
+    "holder_parts",
+    "is_holder",
     "object_of",
     "pack",
 ]
@@ -125,7 +135,70 @@ def head_parts(head: bytes) -> Head:
     form, name, version, *extra = unpackb(head)
     if type(form) is not str or type(version) is not int:
         raise ValueError("no head where one belongs")
+    if pack([form, name, version, *extra]) != head:  # bounds count heads by how we spell them
+        raise ValueError("a head that is spelt otherwise")
     return Head(form, name, version, extra)
+
+
+class Held(IntEnum):
+    """What stands in an attribute of a holder."""
+
+    ONE = 0
+    """The data of an object."""
+    ALIKE = 1
+    """A list of such data, or a dictionary of them by text. All have one head."""
+    MIXED = 2
+    """An array of two: a byte for each item, as in a `MANY`, and the list or dictionary."""
+
+
+Holding = tuple[str, int, tuple[bytes, ...]]
+"""The name of an attribute, a `Held`, and the heads."""
+
+_HOLDER: Final = "holder"
+_HOLDER_START: Final = pack(_HOLDER)
+_HOLDER_END: Final = 1 + len(_HOLDER_START)
+MAX_HOLDER_BYTES: Final = 1 << 14
+"""Of the head of a holder, which may hold those of others."""
+
+
+def holder_bytes(head: bytes, holdings: list[Holding]) -> bytes:
+    """Return the head of an object that holds the data of others."""
+    told = [[name, held, [*heads]] for name, held, heads in holdings]
+    return pack([_HOLDER, None, 0, head, told])
+
+
+def is_holder(head: bytes) -> bool:
+    """Whether a head is that of a holder."""
+    return head[1:_HOLDER_END] == _HOLDER_START
+
+
+def holder_parts(head: bytes) -> tuple[bytes, list[list[Any]]]:
+    """Return what the head of a holder is made of.
+
+    Raises:
+        ValueError: It is damaged, or too long.
+    """
+    if len(head) > MAX_HOLDER_BYTES:
+        raise ValueError("a head that is too long")
+    _, _, _, inner, holdings = unpackb(head)
+    if {type(inner), *(type(each) for _, _, heads in holdings for each in heads)} != {bytes}:
+        raise ValueError("no head where one belongs")
+    return inner, holdings
+
+
+def heads_in(head: bytes) -> Iterator[bytes]:
+    """Yield the heads that a head is made of: itself, unless it is that of a holder.
+
+    Raises:
+        ValueError: It is damaged, or too long.
+    """
+    todo = [head]
+    for each in todo:
+        if is_holder(each):
+            inner, holdings = holder_parts(each)
+            todo += [inner, *(held for _, _, heads in holdings for held in heads)]
+        else:
+            yield each
 
 
 def object_of(head: bytes, data: Any, hook: Callable[[Any], Any] | None = None) -> Ext:

@@ -11,7 +11,6 @@ What is one object stays one here, lists and dictionaries too.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -25,6 +24,7 @@ from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.writer import Writer
 
 if TYPE_CHECKING:
+    from langgraph_once.serde.limits import Budget
     from langgraph_once.serde.registry import Plans
 
 __all__ = ["Graph", "read_graph", "write_graph"]
@@ -45,37 +45,12 @@ _MAX_LEVELS_IN_C: Final = 5000
 recursively on the C stack."""
 
 
-def _is_freed_in_c(value: Any) -> bool:
+def _levels_in_c(value: Any) -> int:
+    """Return how many levels an object takes. One of numpy takes 1.6 KB of the stack (2.4)."""
     kind = type(value)
-    return kind not in _UNROLLED and not kind.__flags__ & _HEAP_TYPE
-
-
-def _cycles(held: list[list[int]]) -> Iterator[list[int]]:
-    """Yield the nodes in groups that hold each other, each behind those that it holds (Tarjan)."""
-    order: dict[int, int] = {}
-    lowest: dict[int, int] = {}
-    open_nodes: list[int] = []
-    for start in range(len(held)):
-        stack = [] if start in order else [(start, iter(held[start]))]
-        while stack:
-            node, rest = stack[-1]
-            if node not in order:
-                order[node] = lowest[node] = len(order)
-                open_nodes.append(node)
-            new = next((each for each in rest if each not in order), None)
-            if new is not None:
-                stack.append((new, iter(held[new])))
-                continue
-            stack.pop()
-            below = [lowest[each] for each in held[node] if each in lowest]
-            lowest[node] = min([lowest[node], *below])
-            if lowest[node] == order[node]:
-                group = [open_nodes.pop()]
-                while group[-1] != node:
-                    group.append(open_nodes.pop())
-                for each in group:
-                    del lowest[each]
-                yield group
+    if kind in _UNROLLED or kind.__flags__ & _HEAP_TYPE:
+        return 0
+    return 3 if kind.__module__ == "numpy" else 1
 
 
 class _Sizes:
@@ -104,16 +79,15 @@ class _Sizes:
         if self._hashed > MAX_EXPANDED:
             raise SizeLimitError("its parts are hashed too often")
 
-    def end(self, size: int, *values: Any) -> None:
-        """Note the size of the current node, which ends here, or of some that hold each other.
+    def end(self, size: int, value: Any) -> None:
+        """Note the size of the current node, which ends here.
 
         Raises:
             SizeLimitError: Written out, it takes too much; or it is nested too deep for Python.
         """
         self._units.append(self._sum + size)
-        is_fixed = len(values) == 1 and isinstance(values[0], _FIXED)
-        self._levels.append(self._deepest + 1 if is_fixed else 0)
-        in_c = sum(map(_is_freed_in_c, values))
+        self._levels.append(self._deepest + 1 if isinstance(value, _FIXED) else 0)
+        in_c = _levels_in_c(value)
         self._in_c.append(self._deepest_in_c + in_c if in_c else 0)
         if self._units[-1] > MAX_EXPANDED:
             raise SizeLimitError("its parts are repeated too often")
@@ -174,7 +148,7 @@ class _GraphWriter(Writer):
     """
 
     def __init__(self, plans: Plans, as_langgraph: set[type]) -> None:
-        super().__init__(plans)
+        super().__init__(plans, holds=False)
         self.order: list[_Node] = []
         self.failed: type | None = None
         self._as_langgraph = as_langgraph
@@ -243,23 +217,20 @@ class _GraphWriter(Writer):
 
     def _packed(self, node: _Node) -> bytes:
         value, kind = node.value, type(node.value)
-        if kind is list:
-            return self._shallow([*map(self._part, value)])
-        if kind is dict and all(type(key) is str for key in value):
-            return self._shallow({key: self._part(item) for key, item in value.items()})
-        if kind is dict:
-            pairs = [self._part(each) for pair in value.items() for each in pair]
-            return pack(Ext(Code.MAP, self._shallow(pairs)))
+        if node.head:
+            return pack(Ext(Code.OBJECT, self._shallow([node.head, self._flat(node.data)])))
         if kind in _CODES:
             return pack(Ext(_CODES[kind], self._shallow([*map(self._part, value)])))
-        data = node.data
-        if type(data) is dict:
-            data = {key: self._part(item) for key, item in data.items()}
-        elif type(data) is list:
-            data = [*map(self._part, data)]
-        else:
-            data = self._part(data)
-        return pack(Ext(Code.OBJECT, self._shallow([node.head, data])))
+        if kind is list or all(type(key) is str for key in value):
+            return self._shallow(self._flat(value))
+        pairs = [self._part(each) for pair in value.items() for each in pair]
+        return pack(Ext(Code.MAP, self._shallow(pairs)))
+
+    def _flat(self, value: Any) -> Any:
+        """Return a value whose parts are what stands for them."""
+        if type(value) is dict:
+            return {key: self._part(item) for key, item in value.items()}
+        return [*map(self._part, value)] if type(value) is list else self._part(value)
 
     def _shallow(self, data: Any) -> bytes:
         try:
@@ -320,6 +291,7 @@ class Opened(Protocol):
     graph: Graph | None
     plans: Plans
     tag: str
+    budget: Budget
 
     def hook(self, code: int, content: bytes) -> Any:
         """Return the value of an extension."""
@@ -332,7 +304,11 @@ class Opened(Protocol):
 
 
 class Graph:
-    """The nodes of one value, while it is read."""
+    """The nodes of one value, while it is read.
+
+    A node may hold a later one that holds it in turn, and no other later one. So what each node
+    takes is known when its turn comes: nobody writes out what contains itself.
+    """
 
     def __init__(self, reader: Opened, entries: list[bytes]) -> None:
         self._reader = reader
@@ -340,34 +316,34 @@ class Graph:
         self._made: list[Any] = []
         self._blank: dict[int, Any] = {}
         self._sizes = _Sizes()
-        self._held: list[list[int]] = []
+        self._held: set[int] = set()
+        self._first: dict[int, int] = {}
+        """The first node that holds a later one, by the later one."""
+        self._trees: list[tuple[int, int, int]] = []
+        """Of nodes that no other has held yet: the node, the first of those in it, and how many in
+        it Python frees recursively, without those that hold nothing."""
 
     def read(self) -> Any:
         """Return the value."""
         for number, entry in enumerate(self._entries):
-            self._held.append([])
+            self._held.clear()
             value = self._value(entry, number)
             self._made.append(value)
             self._sizes.end(len(entry), value)
-        if self._blank:
-            self._check_cycles()
+            self._close(number, value)
         return self._made[-1]
 
-    def _check_cycles(self) -> None:
-        """Count once more what each node takes, now that all of those that it holds are known.
-
-        Nodes that hold each other count as one: nobody writes out what contains itself.
-        """
-        sizes = _Sizes()
-        place: dict[int, int] = {}
-        for number, nodes in enumerate(_cycles(self._held)):
-            place |= dict.fromkeys(nodes, number)
-            for node in nodes:
-                for held in self._held[node]:
-                    if place[held] != number:
-                        sizes.add(place[held])
-            size = sum(len(self._entries[node]) for node in nodes)
-            sizes.end(size, *(self._made[node] for node in nodes))
+    def _close(self, number: int, value: Any) -> None:
+        """Check that those that hold the current node are in it."""
+        start, in_c = number, _levels_in_c(value) if self._held else 0
+        while self._trees and self._trees[-1][0] in self._held:
+            _, start, more = self._trees.pop()
+            in_c += more
+        self._trees.append((number, start, in_c))
+        if self._first.get(number, number) < start:
+            raise ValueError("a node before the one that holds it")
+        if number in self._first and in_c > _MAX_LEVELS_IN_C:
+            raise SizeLimitError("it is nested too deep")
 
     def take_hashes(self) -> None:
         """Take what it takes to hash what the current node holds so far."""
@@ -375,11 +351,14 @@ class Graph:
 
     def node(self, number: int) -> Any:
         """Return what a `NODE` stands for."""
-        self._held[-1].append(number)
+        self._held.add(number)
         if number < len(self._made):
             self._sizes.add(number)
+            if type(self._made[number]) is bytes:  # it may be the head of many objects
+                raise ValueError("bytes that are a node")
             return self._made[number]
         if number not in self._blank:
+            self._first[number] = len(self._made)
             self._blank[number] = self._new(self._entries[number])
         return self._blank[number]
 
@@ -431,11 +410,13 @@ def read_graph(reader: Opened, content: bytes) -> Any:
     """Return the value of a `GRAPH`.
 
     Raises:
-        PayloadError: It stands in another.
+        PayloadError: It stands in something else.
         ValueError: It is damaged.
     """
     if reader.graph is not None:
         raise PayloadError("a graph in a graph", tag=reader.tag)
+    if not reader.budget.is_all(content):
+        raise PayloadError("a graph in a value", tag=reader.tag)
     entries = unpackb(content)
     if type(entries) is not list or {*map(type, entries)} != {bytes}:
         raise ValueError("no nodes where some belong")

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from enum import Flag
 from ipaddress import IPv4Network, IPv6Network
-from re import _constants, _parser  # type: ignore[attr-defined]  # typeshed leaves them out
 from typing import Any, Final
 
 from ormsgpack import OPT_NON_STR_KEYS, unpackb
 
 from langgraph_once.errors import PayloadError, SizeLimitError
+from langgraph_once.serde.format import EXTENSION_STARTS, Code
 from langgraph_once.serde.refused import UnavailableError
 
 __all__ = [
@@ -51,30 +51,33 @@ MAX_HASH_LEVELS: Final = 500
 # Headers of msgpack ---------------------------------------------------------------------
 
 _LISTS: Final = bytes([*range(0x90, 0xA0), 0xDC, 0xDD])
-_ARRAYS: Final = bytes([*range(0x80, 0xA0), *range(0xDC, 0xE0)])
-_CONTAINERS: Final = _ARRAYS + bytes([*range(0xC7, 0xCA), *range(0xD4, 0xD9)])
+_MAPS: Final = bytes([*range(0x80, 0x90), 0xDE, 0xDF])
+_HOLDERS: Final = _LISTS + _MAPS
+_EXTENSIONS: Final = bytes(EXTENSION_STARTS)
 _TEXTS: Final = bytes(
     [*range(0xA0, 0xC0), *range(0xC4, 0xC7), 0xCB, 0xCF, 0xD3, *range(0xD9, 0xDC)]
 )
-_WIDTHS: Final = {
+_LENGTHS: Final = {
+    **{first: (0, size) for size, each in ((1, b"\xcc\xd0"), (2, b"\xcd\xd1")) for first in each},
+    **{
+        first: (0, size)
+        for size, each in ((4, b"\xca\xce\xd2"), (8, b"\xcb\xcf\xd3"))
+        for first in each
+    },
     **{0xC4 + n: (1 << n, 0) for n in range(3)},
     **{0xC7 + n: (1 << n, 1) for n in range(3)},
+    **{0xD4 + n: (0, 1 + (1 << n)) for n in range(5)},
     **{0xD9 + n: (1 << n, 0) for n in range(3)},
 }
-"""By first byte: how many bytes hold the length, and how many stand behind these."""
-_SIZES: Final = {
-    **dict.fromkeys((0xCA, 0xCE, 0xD2), 4),
-    **dict.fromkeys((0xCB, 0xCF, 0xD3), 8),
-    **dict.fromkeys((0xCC, 0xD0), 1),
-    **dict.fromkeys((0xCD, 0xD1), 2),
-    **{0xD4 + n: 1 + (1 << n) for n in range(5)},
-}
+"""By first byte: how many bytes hold the length, and how many stand behind these in any case."""
+_ALL_CODES: Final = range(256)
 
 
-def _values(data: bytes) -> Iterator[tuple[int, int, int]]:
+def _values(data: bytes, closed: Container[int] = _ALL_CODES) -> Iterator[tuple[int, int, int]]:
     """Yield each value from header to header: its first byte, where it begins, how many it holds.
 
-    A dictionary of three holds six. An extension holds none: what is in it is passed over.
+    A dictionary of three holds six. An extension holds its bytes, as a number below zero. What is
+    in it follows, unless its code is one of the `closed`.
     """
     at = 0
     while at < len(data):
@@ -83,17 +86,20 @@ def _values(data: bytes) -> Iterator[tuple[int, int, int]]:
         held = 0
         if 0x80 <= first < 0xA0:
             held = (first & 15) * (2 if first < 0x90 else 1)
-        elif first < 0xC0:
-            at += first & 31 if first >= 0xA0 else 0
+        elif 0xA0 <= first < 0xC0:
+            at += first & 31
         elif 0xDC <= first < 0xE0:
             width = 2 if first in (0xDC, 0xDE) else 4
             held = int.from_bytes(data[at : at + width], "big") * (2 if first >= 0xDE else 1)
             at += width
-        elif first in _WIDTHS:
-            width, more = _WIDTHS[first]
-            at += width + more + int.from_bytes(data[at : at + width], "big")
-        else:
-            at += _SIZES.get(first, 0)
+        elif first in _LENGTHS:
+            width, more = _LENGTHS[first]
+            size = more + int.from_bytes(data[at : at + width], "big")
+            at += width
+            if first in _EXTENSIONS:
+                held = -size
+                size = size if at < len(data) and data[at] in closed else 1
+            at += size
         yield first, start, held
 
 
@@ -101,7 +107,7 @@ def _count(data: bytes, of: bytes) -> int:
     return len(data) - len(data.translate(None, of))
 
 
-# Memory ---------------------------------------------------------------------------------
+# Memory, and the time of objects --------------------------------------------------------
 
 SMALL_BYTES: Final = 1024 * 1024
 """A compressed row that is smaller may hold a part of what others may, so that a kilobyte of zstd
@@ -111,21 +117,43 @@ _BYTES_OF_A_UNIT: Final = 16
 _OF_A_CONTAINER: Final = 72
 _OF_A_TEXT: Final = 56
 _OF_A_BYTE: Final = 8  # a place in a list
-_FRAME: Final = b"\xa6pandas"
-_OF_A_FRAME: Final = 1 << 16
-"""Making an object of pandas takes a third of a millisecond, and few bytes tell of it."""
-_OF_JSON: Final = {b"[": 80, b"{": 240, b",": 64, b":": 64}
+_MOST_OF_A_BYTE: Final = _OF_A_CONTAINER + _OF_A_BYTE
+_OF_AN_OBJECT: Final = 1536
+"""Of a compressed row that is small and becomes longer than such a row: there are up to 170,000
+then. Making one takes up to ten microseconds, whatever it weighs."""
+_OF_AN_ITEM: Final = 1024
+"""Of a thread."""
+_OF_FORMS: Final = {
+    b"\xa6pandas": 1 << 16,
+    b"\xa6polars": 1 << 15,
+    b"\xa5arrow": 1 << 15,
+    b"\xa5numpy": 1 << 11,
+    b"\xa9exception": 1 << 11,
+}
+"""Making an object of these forms takes longer: of pandas a third of a millisecond."""
+_OF_JSON: Final = {b"[": 80, b",": 64, b":": 64}
 """What the value behind each of these signs may take, in bytes. Python reads JSON with care for
 nothing, and few rows are JSON."""
+_OF_A_MAP_IN_JSON: Final = 240
+_NO_PARTS: Final = frozenset({"null", "bytes", "bytearray", "pieces"})
+_CLOSED: Final[Container[int]] = frozenset({Code.INT, Code.TEXT, Code.AGAIN, Code.NODE, Code.MANY})
+"""Extensions of ours in which there are no values of msgpack, or few."""
+_LIGHT: Final[Container[int]] = frozenset({Code.TUPLE, Code.INT, Code.TEXT, Code.AGAIN})
+_OF_A_LIGHT: Final = 256
+"""What these extensions take. They are made soon."""
+_GRAPH: Final = re.compile(rb"(?:\xc7.|\xc8..|\xc9....|[\xd4-\xd8])\x0e", re.DOTALL)
+_BINARIES: Final = bytes(range(0xC4, 0xC7))
+_STOCK: Final = b"\x94\xa5stock"
+"""In the head of objects whose data are bytes of LangGraph's."""
 
 
 def unchecked_bytes(max_units: int) -> int:
     """Return how long a blob may be that is not compressed, so that `check_weight` lets it pass."""
-    return max_units * _BYTES_OF_A_UNIT // (_OF_A_CONTAINER + _OF_A_BYTE)
+    return max_units * _BYTES_OF_A_UNIT // _MOST_OF_A_BYTE
 
 
 def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> None:
-    """Check how much memory the value of a blob may take.
+    """Check how much memory the value of a blob may take, and of a small row, how much time.
 
     Args:
         data: The blob.
@@ -136,85 +164,66 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     Raises:
         SizeLimitError: It is too much.
     """
-    most = max_units * _BYTES_OF_A_UNIT
+    codec = tag.partition(".")[0].partition("+")[0]
+    most, of_object = max_units * _BYTES_OF_A_UNIT, _OF_A_CONTAINER
     if stored_bytes < SMALL_BYTES and stored_bytes < len(data):
         most //= _SMALL_SHARE
-    codec = tag.partition(".")[0].partition("+")[0]
-    if codec in ("once2", "channels"):
-        most -= _OF_A_FRAME * data.count(_FRAME)
-    if len(data) * (_OF_A_CONTAINER + _OF_A_BYTE) <= most or codec in _NO_PARTS:
+        of_object = _OF_AN_OBJECT if len(data) > SMALL_BYTES else of_object
+    if codec in _NO_PARTS or len(data) * max(of_object, _MOST_OF_A_BYTE) <= most:
         return
     if codec == "json":
-        exceeds = sum(units * data.count(sign) for sign, units in _OF_JSON.items()) > most
+        of_signs = {**_OF_JSON, b"{": max(of_object, _OF_A_MAP_IN_JSON)}
+        exceeds = sum(units * data.count(sign) for sign, units in of_signs.items()) > most
     else:
-        exceeds = _most_weight(data) > most and _exceeds(_parts(codec, data), most)
+        objects = _count(data, _EXTENSIONS)
+        if objects and of_object == _OF_AN_OBJECT:
+            if objects * max(_OF_FORMS.values()) > most:
+                most -= sum(units * data.count(form) for form, units in _OF_FORMS.items())
+            objects += _count(data, _MAPS)  # each may be an item of a thread
+            if codec == "channels" or _GRAPH.match(data):
+                objects += _count(data, _BINARIES)  # each may be a node
+        left = most - of_object * objects
+        exceeds = _exceeds(data, left) and _is_heavy(codec, data, most, of_object)
     if exceeds:
         raise SizeLimitError(
-            f"the value of {len(data):,} bytes may take more memory than `max_decoded_objects` "
-            f"({max_units:,}) allows; raise it if you trust what wrote the row",
+            f"the value of {len(data):,} bytes may take more memory or time than "
+            f"`max_decoded_objects` ({max_units:,}) allows; raise it if you trust the row",
             limit_objects=max_units,
             tag=tag,
         )
 
 
-_NO_PARTS: Final = frozenset({"null", "bytes", "bytearray", "pieces"})
+def _exceeds(data: bytes, most: int) -> bool:
+    """Whether a blob would take more memory than so much if each byte were what it may be."""
+    if len(data) * _MOST_OF_A_BYTE <= most:
+        return False
+    containers, texts = _count(data, _HOLDERS), _count(data, _TEXTS)
+    return len(data) * _OF_A_BYTE + containers * _OF_A_CONTAINER + texts * _OF_A_TEXT > most
 
 
-def _parts(codec: str, data: bytes) -> list[tuple[bytes, dict[int, int]]]:
-    """Return the msgpack of a row, which has some for each channel if a saver packed it."""
-    if codec != "channels":
-        return [(data, _BARE[codec == "once2"])]
-    try:
-        _, head, channels = unpackb(data)
-        return [(part, _BARE[name == "once2"]) for name, part in (head, *channels.values())]
-    except (ValueError, TypeError, AttributeError):  # damaged, as reading tells
-        return []
+def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:
+    """Whether a blob takes more than so much: its headers are looked at one by one.
 
-
-def _most_weight(data: bytes) -> int:
-    containers, texts = _count(data, _CONTAINERS), _count(data, _TEXTS)
-    return _OF_A_BYTE * len(data) + _OF_A_CONTAINER * containers + _OF_A_TEXT * texts
-
-
-_BARE: Final[dict[bool, dict[int, int]]] = {
-    False: {},
-    True: {5: -1, 6: -1, 7: -1, 8: 1, 13: -1, 15: -1},
-}
-"""For LangGraph's rows and for ours: the extensions whose content does not begin with msgpack. A
-byte comes before it, or, -1, it is none at all."""
-
-
-def _exceeds(todo: list[tuple[bytes, dict[int, int]]], most: int) -> bool:
-    """Whether values take more than so much: a long text or array of numbers is one value.
-
-    Args:
-        todo: The blobs, each with that of `_BARE` that its extensions are read by.
-        most: How many bytes they may take together.
+    A long text or array of numbers is one value here, whatever its bytes look like. Where bytes in
+    it are read as msgpack, too, they are not looked into, and the answer is yes.
     """
-    for content, bare in todo:
-        most -= len(content)
-        for first, start, _ in _values(content):
-            if first < 0x80 or first >= 0xE0:
-                most -= _OF_A_BYTE
-            elif first in _CONTAINERS:
-                most -= _OF_A_CONTAINER
-                if first in _WIDTHS or 0xD4 <= first < 0xD9:
-                    todo.append((_content(content, first, start, bare), bare))
-            else:
-                most -= _OF_A_TEXT + _OF_A_BYTE
-            if most < 0:
+    if codec == "channels" or (codec == "once2" and _STOCK in data):
+        return True
+    light, closed = (_LIGHT, _CLOSED) if codec == "once2" else ((), ())
+    most -= len(data)
+    for first, start, held in _values(data, closed):
+        if held < 0:
+            at = start + 1 + _LENGTHS[first][0]
+            code = data[at] if at < len(data) else 0
+            if code == Code.GRAPH:
                 return True
+            most -= _OF_A_LIGHT if code in light else of_object
+            most += _OF_AN_ITEM * held if code == Code.MANY else 0  # it has a byte for each
+        else:
+            most -= _OF_A_CONTAINER if first in _HOLDERS else _OF_A_TEXT + _OF_A_BYTE
+        if most < 0:
+            return True
     return False
-
-
-def _content(data: bytes, first: int, start: int, bare: dict[int, int]) -> bytes:
-    """Return the msgpack in an extension."""
-    width = _WIDTHS[first][0] if first in _WIDTHS else 0
-    at = start + 1 + width
-    size = int.from_bytes(data[start + 1 : at], "big") if width else 1 << (first - 0xD4)
-    code, content = data[at], data[at + 1 : at + 1 + size]
-    skipped = bare.get(code, 0)
-    return b"" if skipped < 0 else content[skipped:]
 
 
 _COPIES: Final = 40
@@ -244,7 +253,7 @@ def check_levels(content: bytes, most: int = _MAX_LEVELS) -> int:
     Raises:
         PayloadError: They stand deeper.
     """
-    levels = _count(content, _ARRAYS)
+    levels = _count(content, _HOLDERS)
     if levels <= min(most, 32):
         return levels
     deepest = 0
@@ -254,7 +263,7 @@ def check_levels(content: bytes, most: int = _MAX_LEVELS) -> int:
             open_items.pop()
         if open_items:
             open_items[-1] -= 1
-        if held:
+        if held > 0:
             open_items.append(held)
             deepest = max(deepest, len(open_items))
             if deepest > most:
@@ -270,6 +279,7 @@ _SECRET: Final = frozenset({str, bytes})
 _MAX_PAIRS: Final = 1 << 19
 _MAX_COMPARED: Final = 1 << 28
 _FREE_ITEMS: Final = 16
+_HEADER_BYTES: Final = 6
 _MAX_REFUSALS: Final = 500
 """To look for a module that is not there takes half a millisecond."""
 
@@ -323,6 +333,10 @@ class Budget:
         if self._opened < 0:
             raise self._exceeded("the value is large and deeply nested")
 
+    def is_all(self, content: bytes) -> bool:
+        """Whether what an extension holds is the whole row."""
+        return self._size - len(content) <= _HEADER_BYTES
+
     def write_out(self, count: int) -> None:
         """Take bytes that whoever walks through the value meets again."""
         self.of_written_out += count
@@ -370,16 +384,13 @@ class Budget:
 
 
 def check_hashes(items: list[Any]) -> None:
-    """Check that items can be told from each other in time: where many share a hash, they cannot.
+    """Check that items can be told from each other in time, whatever else their row has.
 
     Raises:
-        PayloadError: They do.
+        PayloadError: Too many share a hash.
         TypeError: One has no hash.
     """
-    if len(items) <= _FEW or _SECRET.issuperset(map(type, items)):
-        return
-    if Counter(map(hash, items)).most_common(1)[0][1] > _FEW:
-        raise PayloadError("too many items of a set or dict share a hash")
+    Budget(0, "").take_hashes(items)
 
 
 _LARGE_MAP: Final = re.compile(rb"\xde(?:\0[\x80-\xff]|[\1-\xff])")
@@ -415,7 +426,7 @@ def _array_keys(content: bytes) -> Iterator[list[int]]:
             if is_map and not left[0] % 2 and (0x90 <= first < 0xA0 or first in (0xDC, 0xDD)):
                 starts.append(start)
             left[0] -= 1
-        if held:
+        if held > 0:
             opened.append(([held], first < 0x90 or first >= 0xDE, []))
     yield from (starts for _, _, starts in opened)
 
@@ -430,62 +441,44 @@ MAX_PATTERN_UNITS: Final = 1 << 23
 million characters, or 100,000 branches."""
 _OF_A_CHARACTER: Final = 16
 _OF_A_BRANCH: Final = 48
-_OF_A_SET: Final = 8192
-_OF_A_RANGE: Final = 1 << 16
-_MAX_BYTE: Final = 255
-_IGNORES_CASE: Final = int(re.IGNORECASE)
+_OF_A_SET: Final = 256
+_OF_A_WIDE_SET: Final = 8192
+_OF_A_RANGE: Final = 256
+_OF_A_WIDE_RANGE: Final = 1024
+_OF_A_RANGE_IN_ANY_CASE: Final = 1 << 16
+_WIDE: Final = re.compile(r"[^\x00-\x7f]|\\[uUN]")
+_IN_ANY_CASE: Final = re.compile(r"\(\?[aLmsux]*i")
 _PRINTS: Final = int(re.DEBUG)
-"""As numbers: Python keeps each combination of flags for ever."""
+"""As a number: Python keeps each combination of flags for ever."""
 
 
 def pattern_units(pattern: Any, flags: int = 0) -> int:
     """Return how many units compiling a pattern takes, at most: a unit is 0.15 microseconds.
 
-    Compiling takes a time in proportion to the length. Besides, a set of characters is a table of
-    64 KB meanwhile, and where upper and lower case are the same, each character of a range is
-    looked up by itself.
+    Compiling takes a time in proportion to the length. Besides, a set of characters beyond ASCII is
+    a table of 64 KB meanwhile, and where upper and lower case are the same, each character of a
+    range is looked up by itself.
 
     Args:
         pattern: The pattern.
         flags: Its flags.
 
     Raises:
-        re.error: It is no pattern.
         ValueError: It is neither text nor bytes.
     """
     is_text = type(pattern) is str
     if not is_text and type(pattern) is not bytes:
         raise ValueError("no regular expression")  # a range counts without end
-    branches, sets, ranges = (pattern.count(each if is_text else each.encode()) for each in "|[-")
-    units: int = _OF_A_CHARACTER * len(pattern) + _OF_A_BRANCH * branches
-    most: int = units + sets * (_OF_A_SET + ranges * _OF_A_RANGE) if sets else units
-    if units > MAX_PATTERN_UNITS or most <= _OF_A_RANGE:
-        return most
-    ignores_case = bool(int(flags) & _IGNORES_CASE) or ("(?" if is_text else b"(?") in pattern
-    return units + sum(_units_of_set(items, ignores_case) for items in _sets_in(pattern, flags))
-
-
-def _sets_in(pattern: Any, flags: int) -> Iterator[list[Any]]:
-    """Yield the sets of characters in a pattern."""
-    pending: list[Any] = [_parser.parse(pattern, int(flags) & ~_PRINTS)]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple) and len(part) == 2 and part[0] is _constants.IN:
-            yield part[1]
-        elif isinstance(part, (tuple, list, _parser.SubPattern)):
-            pending += part
-
-
-def _units_of_set(items: list[Any], ignores_case: bool) -> int:
-    units, highest = 0, 0
-    for kind, value in items:
-        if kind is _constants.RANGE:
-            highest = max(highest, value[1])
-            width = max(0, min(value[1], _OF_A_RANGE) - value[0])
-            units += width if ignores_case else width // 64
-        elif kind is _constants.LITERAL:
-            highest = max(highest, value)
-    return units + (_OF_A_SET if highest > _MAX_BYTE else _MAX_BYTE)
+    counts: list[int] = [pattern.count(each if is_text else each.encode()) for each in "|[-"]
+    branches, sets, ranges = counts
+    units = _OF_A_CHARACTER * len(pattern) + _OF_A_BRANCH * branches
+    if not sets:
+        return units
+    if not (is_text and _WIDE.search(pattern)):
+        return units + sets * _OF_A_SET + ranges * _OF_A_RANGE
+    in_any_case = int(flags) & int(re.IGNORECASE) or _IN_ANY_CASE.search(pattern)
+    of_a_range = _OF_A_RANGE_IN_ANY_CASE if in_any_case else _OF_A_WIDE_RANGE
+    return units + sets * _OF_A_WIDE_SET + ranges * of_a_range
 
 
 def checked_pattern(pattern: Any, flags: Any = 0) -> re.Pattern[Any]:

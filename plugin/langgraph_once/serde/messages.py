@@ -15,6 +15,8 @@ import langchain_core.messages as lc
 from ormsgpack import packb, unpackb
 from pydantic import BaseModel
 
+from langgraph_once.serde.plans.models import Blank
+
 __all__ = ["rebuild_message"]
 
 _COMMON: Final = ("content", "additional_kwargs", "response_metadata", "type", "name", "id")
@@ -52,14 +54,8 @@ def rebuild_message(parts: Any) -> Any:
     return _around(cls, dump, fields_set)
 
 
-class _Blank(BaseModel):
-    """Takes attributes sooner than a message does, and then becomes one."""
-
-    __setattr__ = object.__setattr__
-
-
 def _around(cls: type, dump: dict[str, Any], fields_set: set[str]) -> Any:
-    made: Any = object.__new__(_Blank)
+    made: Any = object.__new__(Blank)
     made.__dict__ = dump
     made.__pydantic_fields_set__ = fields_set.copy()
     made.__pydantic_extra__ = {}
@@ -145,13 +141,10 @@ def _tool_differs(_dump: Any, call_id: Any, _artifact: Any, status: Any) -> bool
 _Message = tuple[type[BaseModel], list[str], set[str], str, Callable[..., bool] | None]
 _CLASSES: Final[tuple[tuple[Any, dict[str, Any], Callable[..., bool] | None], ...]] = (
     (lc.HumanMessage, {}, None),
-    (lc.HumanMessageChunk, {}, None),
     (lc.SystemMessage, {}, None),
-    (lc.SystemMessageChunk, {}, None),
     (lc.AIMessage, {}, _ai_differs),
     (lc.AIMessageChunk, {}, _chunk_differs),
     (lc.ToolMessage, {"tool_call_id": "x"}, _tool_differs),
-    (lc.ToolMessageChunk, {"tool_call_id": "x"}, _tool_differs),
 )
 """Classes, what a sample needs, and whether validation changes the fields that are not common."""
 

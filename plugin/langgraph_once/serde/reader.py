@@ -14,11 +14,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, Code, head_bytes, head_parts
+from langgraph_once.serde.format import (
+    CHANNELS,
+    MAX_LEVELS,
+    Code,
+    Held,
+    head_bytes,
+    head_parts,
+    holder_parts,
+    is_holder,
+)
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
 from langgraph_once.serde.opaque import shown_name, stand_in
-from langgraph_once.serde.plans.base import parts
+from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnavailableError
 
@@ -27,9 +36,15 @@ if TYPE_CHECKING:
     from langgraph_once.serde.plans.base import Maker
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Reader"]
+__all__ = ["Reader", "quick_hook"]
 
 _OBJECT: Final = int(Code.OBJECT)
+_VALUE: Final = int(Code.VALUE)
+_COLLECTIONS: Final[dict[int, Callable[[Any], Any]]] = {
+    int(Code.TUPLE): tuple,
+    int(Code.SET): set,
+    int(Code.FROZENSET): frozenset,
+}
 _PATTERN: Final = BY_TYPE[re.Pattern].number
 _LARGE: Final = 1 << 20
 _FEW_LEVELS: Final = 3
@@ -45,8 +60,37 @@ class _Many(NamedTuple):
     """Stands first in a list until the whole value is read."""
 
     heads: list[bytes]
-    makers: list[Maker]
     numbers: bytes
+
+
+def quick_hook(plans: Plans, levels: int = _FEW_LEVELS) -> Callable[[int, bytes], Any]:
+    """Return a hook for rows of few bytes, whose objects are made as others were before.
+
+    It takes no `Reader`, which costs more than most small values: so few bytes exceed no bound. Of
+    what it does not know it makes an error: a `Reader` reads that, or tells what is wrong with it.
+
+    Args:
+        plans: What makes objects.
+        levels: How deep extensions may stand in each other.
+    """
+    current = plans.makers.current
+    inner = quick_hook(plans, levels - 1) if levels > 1 else None
+
+    def hook(code: int, content: bytes) -> Any:
+        if code == _OBJECT:
+            head, data = unpackb(content, ext_hook=inner)
+            if (make := current(head)) is not None:
+                return make(data)
+        elif code == _VALUE and content[0] != _PATTERN:
+            return BY_NUMBER[content[0]](unpackb(content[1:], ext_hook=inner))
+        elif code in _COLLECTIONS:
+            items = check(unpackb(content, ext_hook=inner), list)
+            made = _COLLECTIONS[code](items)
+            if len(made) == len(items):
+                return made
+        raise ValueError("it takes a `Reader`")
+
+    return hook
 
 
 class Reader:
@@ -148,8 +192,45 @@ class Reader:
 
     def _many(self, content: bytes) -> _Many:
         self._threads += 1
-        heads, numbers = parts(unpackb(content), list, bytes)
-        return _Many(heads, [_as_it_is, *map(self._maker, heads)], numbers)
+        return _Many(*parts(unpackb(content), list, bytes))
+
+    def _holder_maker(self, head: bytes) -> Maker:
+        """Return what makes the objects that an object holds, and then this."""
+        inner, holdings = holder_parts(head)
+        made = [(name, self._held_maker(held, heads)) for name, held, heads in holdings]
+
+        def make(data: Any) -> Any:
+            if type(data) is not dict:
+                raise ValueError("a holder without attributes")
+            for name, make_held in made:
+                data[name] = make_held(data[name])
+            return self.made(inner, data)
+
+        return make
+
+    def _held_maker(self, held: int, heads: list[bytes]) -> Maker:
+        """Return what makes the objects in an attribute of a holder."""
+        if held == Held.ONE:
+            return partial(self.made, *heads)
+        if held == Held.ALIKE:
+            return partial(self._alike, *heads)
+        return partial(self._mixed, heads)
+
+    def _alike(self, head: bytes, data: Any) -> Any:
+        make = self._seen.get(head) or self._maker(head)
+        try:
+            if type(data) is list:
+                return [*map(make, data)]
+            return {name: make(each) for name, each in check(data, dict).items()}
+        except (UnavailableError, TypeNotAllowedError):
+            return self._mixed([head], [b"\1" * len(data), data])
+
+    def _mixed(self, heads: list[bytes], data: Any) -> Any:
+        numbers, items = parts(data, bytes, object)
+        if type(items) is list:
+            return self._made_of(heads, numbers, items)
+        made = self._made_of(heads, numbers, [*check(items, dict).values()])
+        return dict(zip(items, made, strict=True))
 
     def _new_maker(self, head: bytes) -> Maker:
         """Return what makes the objects of a head that is not known, or refuses to."""
@@ -167,7 +248,10 @@ class Reader:
 
     def _maker(self, head: bytes) -> Maker:
         """Return what makes the objects of a head that this value has not shown yet."""
-        make = self.plans.makers.current(head) or self._new_maker(head)
+        if is_holder(head):
+            make = self._holder_maker(head)
+        else:
+            make = self.plans.makers.current(head) or self._new_maker(head)
         self._seen[head] = make
         return make
 
@@ -186,12 +270,17 @@ class Reader:
 
     def _thread(self, items: list[Any]) -> list[Any]:
         self._threads -= 1
-        heads, makers, numbers = items[0]
-        if len(numbers) != len(items) - 1 or self._threads < 0:
+        heads, numbers = check(items.pop(0), _Many)
+        return self._made_of(heads, numbers, items)
+
+    def _made_of(self, heads: list[bytes], numbers: bytes, items: list[Any]) -> list[Any]:
+        if len(numbers) != len(items):
             raise ValueError("another number of items than of kinds")
-        del items[0]
+        makers = [_as_it_is, *(self._seen.get(head) or self._maker(head) for head in heads)]
         made = []
         for number, item in zip(numbers, items, strict=True):
+            if number and type(item) is not dict:
+                raise ValueError("no attributes where some belong")
             try:
                 made.append(makers[number](item))
             except (UnavailableError, TypeNotAllowedError) as error:
@@ -215,16 +304,18 @@ class Reader:
         return made
 
     def _value(self, content: bytes) -> Any:
-        data = self.nested(content[1:])
+        make, data = BY_NUMBER[content[0]], self.nested(content[1:])
         if content[0] == _PATTERN:
             self.budget.take_pattern(*parts(data, object, int))  # a network never ends
-        return BY_NUMBER[content[0]](data)
+        return make(data)
 
     def _begun(self, content: bytes) -> Any:
         number = len(self._shared)
         self._shared.append(_OPEN)
         before = self.budget.of_written_out
         value = self.nested(content)
+        if type(value) is bytes:  # it may be the head of many objects
+            raise ValueError("bytes that are shared")
         self._shared[number] = value, len(content) + self.budget.of_written_out - before
         return value
 

@@ -20,7 +20,7 @@ from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import check_class
 from langgraph_once.serde.trust.audit import is_yours
-from langgraph_once.serde.trust.lookup import find, is_module_name, names_of, nested_class
+from langgraph_once.serde.trust.lookup import find, is_module_name, names_of
 from langgraph_once.serde.trust.policy import Trust, is_marked
 from langgraph_once.serde.types_in_rows import Mention
 
@@ -89,7 +89,7 @@ class TypeStatusChecker:
     def of_class(self, module: str, name: str) -> TypeStatus:
         """Return how a class stands that a schema names, by its last name."""
         name = name.partition("[")[0]
-        cls = find(module, name) or nested_class(module, name)
+        cls = find(module, name)
         if cls is None:
             return TypeStatus("lost", f"{module}:{name}", _LOCAL)
         return self.of(Mention(f"{module}:{cls.__qualname__}", "msgpack"))
@@ -174,7 +174,7 @@ def _found(plans: Plans, mention: Mention) -> str:
 
 def _is_storable(name: str) -> bool:
     module, _, path = name.partition(":")
-    return is_marked(find(module, path) or nested_class(module, path))
+    return is_marked(find(module, path))
 
 
 _LOCAL: Final = "made in a function; define it at the top of a module, under its own name"

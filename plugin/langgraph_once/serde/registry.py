@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 from ormsgpack import Ext
 
 from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError
-from langgraph_once.serde.format import NATIVE, Code, Head, head_bytes, head_parts, object_of
+from langgraph_once.serde.format import (
+    NATIVE,
+    Code,
+    Head,
+    Holding,
+    head_bytes,
+    head_parts,
+    holder_bytes,
+    object_of,
+)
 from langgraph_once.serde.names import classes_in, found, is_alias, name_of
 from langgraph_once.serde.opaque import STAND_INS, bare, source_of
 from langgraph_once.serde.plans import arrays, arrow, builtin, exceptions, frames, models, records
@@ -68,6 +77,7 @@ class Plans(dict[type, Plan]):
         self._forms: dict[str, Form] = {form.name: form for form in FORMS}
         self._forms |= {**self._adapted.forms, StockForm.name: StockForm(self)}
         self.makers = Makers()
+        self._holders: dict[Any, bytes] = {}
         self._parametrised = 0
 
     def under(self, trust: Trust) -> Plans:
@@ -134,6 +144,16 @@ class Plans(dict[type, Plan]):
         name = None if isinstance(form, AdapterForm) else name_of(cls)
         extra = form.extra(obj)  # noqa: S610  # it is no Django's
         return head_bytes(form.name, name, version_of(cls), *extra), form.take(obj)
+
+    def holder(self, head: bytes, holdings: list[Holding]) -> bytes:
+        """Return the head of an object that holds the data of others."""
+        key = (head, *holdings)
+        found = self._holders.get(key)
+        if found is None:  # another thread may clear them now
+            if len(self._holders) >= _MAX_KNOWN:
+                self._holders.clear()
+            found = self._holders[key] = holder_bytes(head, holdings)
+        return found
 
     def maker(self, head: bytes, budget: Budget) -> Maker:
         """Work out what makes objects of the data behind a head. `makers` has those that are known.
@@ -301,12 +321,13 @@ _HASHED: Final[dict[str, Callable[[Budget, Any], Any]]] = {
 
 
 def _value_writer(number: int, take: Callable[[Any], Any]) -> Callable[[Out, Any], Ext]:
-    code = bytes((number,))
-    return lambda out, value: Ext(Code.VALUE, code + out.nested(take(value)))
+    code, first = int(Code.VALUE), bytes((number,))  # members of enums cost more to look up
+    return lambda out, value: Ext(code, first + out.nested(take(value)))
 
 
-def _array(code: Code) -> Callable[[Out, Any], Ext]:
-    return lambda out, value: Ext(code, out.nested([*value]))
+def _array(kind: Code) -> Callable[[Out, Any], Ext]:
+    code = int(kind)
+    return lambda out, value: Ext(code, out.array(value))
 
 
 def _set(out: Out, value: set[Any]) -> Ext:

@@ -23,18 +23,20 @@ from langgraph_once.errors import (
     SerdeError,
     UnknownTagError,
 )
-from langgraph_once.serde.codec import dumps, loads
 from langgraph_once.serde.format import OPTIONS
+from langgraph_once.serde.graph import write_graph
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
 from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
-from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.reader import Reader, quick_hook
+from langgraph_once.serde.refused import TooDeepError, UnwritableError
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
 from langgraph_once.serde.trust.policy import Trust
+from langgraph_once.serde.writer import write, write_around
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -102,7 +104,7 @@ class OnceSerializer(JsonPlusSerializer):
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
-        self._quick = _PLAIN if config.codec == "once2" and self._bare_below else frozenset()
+        self._quick = _PLAIN if config.codec == "once2" else frozenset()
         self._plain_tags = ("once2", "msgpack") if config.allows_plain else ()
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
@@ -147,6 +149,7 @@ class OnceSerializer(JsonPlusSerializer):
     def _obey(self, plans: Plans) -> None:
         self._plans = plans
         self._sealed_plans = plans.under(plans.trust.sealed())
+        self._hook = quick_hook(plans)
 
     @property
     def plans(self) -> Plans:
@@ -164,15 +167,21 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: Neither this codec nor LangGraph's can write it, or it may not be written.
         """
-        if type(obj) in self._quick:  # as metadata are: a microsecond
+        data, kind = None, type(obj)
+        if kind in self._quick:  # each call and each list is a tenth of what metadata take
+            met: list[Any] | None = [] if kind is dict else None
             try:
-                data = packb(obj, None, OPTIONS)
+                data = packb(obj, None if met is None else met.append, OPTIONS)
             except TypeError:
                 pass
             else:
-                if len(data) < self._bare_below:
+                if met:
+                    data = write_around(obj, met, self._plans)
+                elif len(data) < self._bare_below:
                     return "once2", data
-        tag, data = self.encoded(obj)
+        tag = self._tag
+        if data is None or len(data) > self._unchecked_bytes:
+            tag, data = self.encoded(obj)
         if len(data) < self._bare_below:
             return tag.text, data
         return self.wrapped(tag, data, bound_to)
@@ -203,6 +212,14 @@ class OnceSerializer(JsonPlusSerializer):
             return self._as_langgraph(obj, error)
         return self._tag, data
 
+    def _written(self, obj: Any) -> bytes:
+        if self._tag.codec == "msgpack":
+            return encode_stock(obj)
+        try:
+            return write(obj, self._plans)
+        except (TooDeepError, RecursionError):
+            return write_graph(obj, self._plans)
+
     def _as_langgraph(self, obj: Any, error: Exception) -> tuple[Tag, bytes]:
         """Return what LangGraph writes for a value that this codec cannot write: the last resort.
 
@@ -216,11 +233,6 @@ class OnceSerializer(JsonPlusSerializer):
         name, text = _name(obj), "Stored %s as LangGraph does, as a whole: %s"
         self._plans.trust.warn(name, text, name, error)
         return _STOCK, data
-
-    def _written(self, obj: Any) -> bytes:
-        if self._tag.codec == "msgpack":
-            return encode_stock(obj)
-        return dumps(obj, self._plans)
 
     def wrapped(
         self, tag: Tag, data: bytes, bound_to: BoundTo = (), *, is_piece: bool = False
@@ -345,12 +357,14 @@ class OnceSerializer(JsonPlusSerializer):
     def _read(self, codec: str, payload: bytes, plans: Plans, tag: str) -> Any:
         """Return the value of a row of msgpack: ours, or LangGraph's."""
         if len(payload) < _QUICK_BYTES or payload[0] in _LEAVES:
+            hook = self._hook if codec == "once2" and plans is self._plans else None
             try:
-                return unpackb(payload)  # without a hook, an extension is an error
+                return unpackb(payload, ext_hook=hook)
             except ValueError:
                 pass
-        read = loads if codec == "once2" else read_stock
-        return read(payload, plans, tag=tag, keeps=self._keeps)
+        if codec == "msgpack":
+            return read_stock(payload, plans, tag, keeps=self._keeps)
+        return Reader(plans, len(payload), tag=tag, keeps=self._keeps).read(payload)
 
     def decoded(self, tag: Tag, payload: bytes) -> Any:
         """Return the value of `encoded`.

@@ -10,6 +10,7 @@ unchanged.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 from collections import deque
@@ -17,14 +18,7 @@ from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, Flag
-from ipaddress import (
-    IPv4Address,
-    IPv4Interface,
-    IPv4Network,
-    IPv6Address,
-    IPv6Interface,
-    IPv6Network,
-)
+from functools import partial
 from pathlib import Path, PosixPath, PurePath, WindowsPath
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 from uuid import UUID
@@ -46,7 +40,6 @@ from langgraph_once.serde.limits import (
     NETWORKS,
     Budget,
     as_key,
-    check_hashes,
     check_keys,
     check_levels,
     checked_pattern,
@@ -69,24 +62,18 @@ if TYPE_CHECKING:
     from langgraph_once.serde.plans.makers import Makers
     from langgraph_once.serde.trust.policy import Trust
 
-__all__ = [
-    "StockForm",
-    "check_class",
-    "read_json",
-    "read_stock",
-    "rebuild_message",
-    "stock_form",
-]
+__all__ = ["StockForm", "check_class", "read_json", "read_stock"]
 
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
 """The codes of LangGraph's extensions."""
 
 _LARGE_BYTES: Final = 4096
 """What is smaller is copied for nothing."""
-_FEW_LEVELS: Final = 3
+_FEW_LEVELS: Final = 4
 _MAX_LEVELS: Final = 2000
 """How deep lists and dictionaries may stand in each other, in extensions that stand in each other:
-what is written has few in each. The first extensions are not asked: 1,022 levels are the most."""
+what is written has few in each. The row and the first extensions are not asked: 1,022 levels are
+the most."""
 _MAX_EXPONENT: Final = 100_000
 """Of a `Decimal` in an object: a field that is an integer writes it out, which takes minutes."""
 
@@ -102,99 +89,78 @@ class Plans(Protocol):
 
 
 class _Reader:
-    """Reads one row.
-
-    Attributes:
-        plans: What may be loaded, and what makes it.
-        tag: Of the row, for errors.
-        keeps: Whether a stand-in is handed on for what cannot be made.
-        error: The first one: ormsgpack hides those of its hook.
-    """
+    """Reads one row. Its objects are made by one set of rules, whichever codec describes them."""
 
     error: BaseException | None = None
+    """The first one: ormsgpack hides those of its hook."""
     _level = 0
     _levels = 0
     _option = 0
 
     def __init__(self, plans: Plans, budget: Budget, *, keeps: bool) -> None:
-        self.plans = plans
-        self.tag = budget.tag
+        """Take what one row needs.
+
+        Args:
+            plans: What may be loaded, and what makes it.
+            budget: What reading may take.
+            keeps: Whether a stand-in is handed on for what cannot be made.
+        """
+        self._plans = plans
         self._budget = budget
-        self.keeps = keeps
+        self._keeps = keeps
         self._networks: list[Any] = []
-        self._own: dict[tuple[int, str, str], Maker] = {}
-        self._refusals: dict[tuple[int, str, str], Exception] = {}
+        self._makers: dict[tuple[int, str, str], Maker] = {}
 
     def read(self, data: bytes) -> Any:
-        """Return the value of a row.
+        """Return the value of a row of msgpack.
 
         Raises:
             SerdeError: It is damaged, takes too much, or names what may not be loaded.
         """
+        return self._complete(lambda: self.hook(None, data))
+
+    def read_json(self, data: bytes) -> Any:
+        """Return the value of a row of JSON.
+
+        Raises:
+            SerdeError: As `read`.
+        """
+        self._level = _IN_AN_OBJECT
+        return self._complete(lambda: json.loads(data, object_hook=self._revived))
+
+    def _complete(self, read: Callable[[], Any]) -> Any:
         try:
-            try:
-                return unpackb(data, ext_hook=self.hook)
-            except ValueError:
-                self._allow_other_keys(data)
-                return unpackb(data, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
+            return read()
         except Exception as error:
-            raise self.told(error) from error
+            first = self.error or error
+            if isinstance(first, SerdeError) or not isinstance(first, Exception):
+                raise first from error
+            why = f"damaged, or nested too deep ({type(first).__name__})"
+            raise PayloadError(why, tag=self._budget.tag) from error
         finally:
-            self.release()
+            for network in self._networks:
+                release(network)
 
-    def release(self) -> None:
-        """Let networks be walked through again: the value is complete."""
-        for network in self._networks:
-            release(network)
-
-    def told(self, error: BaseException) -> BaseException:
-        """Return what to raise."""
-        first = self.error or error
-        if isinstance(first, SerdeError) or not isinstance(first, Exception):
-            return first
-        return PayloadError(f"damaged, or nested too deep ({type(first).__name__})", tag=self.tag)
-
-    def hook(self, code: int, content: bytes) -> Any:
-        """Return the value of an extension. Called by ormsgpack, in one frame for each level."""
+    def hook(self, code: int | None, content: bytes) -> Any:
+        """Return the value of an extension, or of the row. One frame is on the stack for each."""
         try:
             levels = self._enter(content)
             try:
                 parts = unpackb(content, ext_hook=self.hook, option=self._option)
             except ValueError:
-                self._allow_other_keys(content)
+                if self.error is not None or self._option:
+                    raise
+                self._option = OPT_NON_STR_KEYS  # there are keys that are no text: each is hashed
+                check_keys(content)
                 parts = unpackb(content, ext_hook=self.hook, option=OPT_NON_STR_KEYS)
             self._level -= 1
             self._levels -= levels
             if len(content) > _LARGE_BYTES:
                 self._budget.open(-len(content))
-            if code == PYDANTIC_2 and (message := rebuild_message(parts)) is not None:
-                return message
-            try:
-                made = self.made(code, parts)
-            except (SizeLimitError, RecursionError):
-                raise
-            except Exception as error:
-                return self.instead(code, parts, content, error)
-            return made if type(made) not in NETWORKS else self.held(made)
+            return parts if code is None else self._object(code, parts, content)
         except BaseException as error:
             self.error = self.error or error
             raise
-
-    def held(self, network: Any) -> Any:
-        """Return a network, which nothing walks through before the value is complete."""
-        self._networks.append(network)
-        return hold(network)
-
-    def _allow_other_keys(self, content: bytes) -> None:
-        """Allow keys that are no text, after it was seen that there are some: each is hashed.
-
-        Raises:
-            ValueError: It is being handled: that was not why the content could not be read.
-        """
-        if self.error is not None or self._option:
-            raise  # the error that is being handled
-        self._option = OPT_NON_STR_KEYS
-        check_keys(content)
 
     def _enter(self, content: bytes) -> int:
         """Take what reading a content costs; return how many levels to give back."""
@@ -210,6 +176,21 @@ class _Reader:
         self._levels += levels
         return levels
 
+    def _object(self, code: int, parts: Any, content: bytes | None = None) -> Any:
+        """Return the object of an extension, or what stands for it.
+
+        Nothing walks through a network before the value is complete.
+        """
+        try:
+            made = self.made(code, parts)
+        except (SizeLimitError, RecursionError):
+            raise
+        except Exception as error:
+            return self._instead(code, parts, content or encode_stock(parts), error)
+        if type(made) in NETWORKS:
+            self._networks.append(hold(made))
+        return made
+
     def made(self, code: int, parts: Any) -> Any:
         """Return the object of an extension.
 
@@ -218,63 +199,56 @@ class _Reader:
         """
         if code >= ARRAY:
             return _SPECIAL[code](parts)
+        if code == PYDANTIC_2 and (message := rebuild_message(parts)) is not None:
+            return message
         if code == METHOD and parts[3:] != ["fromisoformat"]:
             _tell_of_method(*parts[:4])
-        try:
-            make = self._own[code, parts[0], parts[1]]
-        except (KeyError, TypeError):
-            module, name = check(check(parts, list)[0], str), check(parts[1], str)
-            make = self.maker((code, module, name))
-        made = make(parts[2])
-        if type(made) is Decimal and self._level and abs(made.adjusted()) > _MAX_EXPONENT:
+        key = code, parts[0], parts[1]
+        made = (self._makers.get(key) or self._new_maker(key))(parts[2])
+        is_within = self._level >= _IN_AN_OBJECT
+        if type(made) is Decimal and is_within and abs(made.adjusted()) > _MAX_EXPONENT:
             raise UnavailableError("a number of too many digits")
         return made
 
-    def maker(self, key: tuple[int, str, str]) -> Maker:
-        """Return what makes objects of such an extension."""
-        if key in self._refusals:
-            raise self._refusals[key]
+    def _new_maker(self, key: tuple[int, str, str]) -> Maker:
+        try:
+            make = self.maker(*key)
+        except Exception as error:
+            self._budget.note_refusal()
+            make = partial(_refused, error.with_traceback(None))
+        self._makers[key] = make
+        return make
+
+    def maker(self, code: int, module: str, name: str) -> Maker:
+        """Return what makes the objects of such extensions.
+
+        Raises:
+            SerdeError: The class may not be loaded.
+            ValueError: There is nothing to load.
+        """
         if not self._budget.may_look():
             raise UnavailableError("too many classes of the row cannot be loaded")
-        known = self.plans.stock_makers.current(key)
+        if (module, name) == _PATTERN:
+            return self._pattern
+        makers, trust = self._plans.stock_makers, self._plans.trust
+        known = makers.current((code, module, name))
         if known is not None:
-            self._own[key] = self._counting(key, known)
-            return self._own[key]
-        code, module, name = key
-        make: Maker
-        try:
-            if key[1:] == _PATTERN:
-                make = self._pattern
-            elif key[1:] in _SHORT:
-                make = self.plans.stock_makers.note(key, _maker(code, _SHORT[key[1:]]))
-            else:
-                make = _maker(code, self._class(module, name))
-                trust = self.plans.trust
-                if not trust.reports:  # where all is trusted, each row tells what is not listed
-                    place = trust.current_name(f"{module}:{name}")
-                    self.plans.stock_makers.note(key, make, place)
-        except Exception as error:
-            self._refusals[key] = error.with_traceback(None)
-            self._budget.note_refusal()
-            raise
-        self._own[key] = self._counting(key, make)
-        return self._own[key]
-
-    def _counting(self, key: tuple[int, str, str], make: Maker) -> Maker:
-        """Return a maker that takes from the budget first what it takes to hash the items."""
-        if key[1:] not in _HASHED:
-            return make
-
-        def counted(argument: Any) -> Any:
-            if type(argument) is list:
-                self._budget.take_hashes([*map(as_key, argument)])
-            return make(argument)
-
-        return counted
+            return known
+        is_short = (module, name) in _SHORT
+        cls = _SHORT[module, name] if is_short else self._class(module, name)
+        if issubclass(cls, (Enum, set, frozenset)) and code != SINGLE:
+            raise UnavailableError("a call that LangGraph never writes")
+        if issubclass(cls, (set, frozenset)):
+            return partial(self._set, cls)
+        make = _maker(code, cls)
+        if is_short or not trust.reports:  # where all is trusted, each row tells what is not listed
+            place = None if is_short else trust.current_name(f"{module}:{name}")
+            makers.note((code, module, name), make, place)
+        return make
 
     def _class(self, module: str, name: str) -> Any:
         """Return the class that an extension names."""
-        trust = self.plans.trust
+        trust = self._plans.trust
         cls = trust.find(f"{module}:{name}")
         if not isinstance(cls, type):
             raise UnavailableError("a call of what is no class")
@@ -288,33 +262,67 @@ class _Reader:
         self._budget.take_pattern(*check(argument, list))
         return checked_pattern(*argument)
 
-    def instead(self, code: int, parts: Any, content: bytes, error: Exception) -> Any:
-        """Return what stands for an object that cannot be made: LangGraph hands on its argument."""
-        is_call = code < ARRAY and type(parts) is list and len(parts) > 2
-        named = is_call and type(parts[0]) is type(parts[1]) is str
-        name = f"{parts[0]}:{parts[1]}"[:300] if named else _NAMES.get(code, "?:?")
-        if not self.keeps:
+    def _set(self, cls: Any, argument: Any) -> Any:
+        items = [*map(as_key, check(argument, list, tuple))]
+        self._budget.take_hashes(items)
+        return cls(items)
+
+    def _instead(self, code: int, parts: Any, content: bytes, error: Exception) -> Any:
+        """Return what stands for an object that cannot be made."""
+        (name, shown), tag = _described(code, parts), self._budget.tag
+        if not self._keeps:
             if isinstance(error, SerdeError):
-                error.tag = error.tag or self.tag
+                error.tag = error.tag or tag
                 raise error
             why = f"{name} could not be rebuilt ({type(error).__name__})"
-            raise PayloadError(why, tag=self.tag) from error
+            raise PayloadError(why, tag=tag) from error
         if not isinstance(error, TypeNotAllowedError):
             text = "Could not rebuild %s as LangGraph wrote it (%s); its content stands for it"
-            self.plans.trust.warn(name, text, name, type(error).__name__)
-        return stand_in(head_bytes("stock", name, 0, code), content, parts[2] if is_call else None)
+            self._plans.trust.warn(name, text, name, type(error).__name__)
+        return stand_in(head_bytes("stock", name, 0, code), content, shown)
+
+    def _revived(self, value: dict[str, Any]) -> Any:
+        """Return the value of a dictionary of JSON: of LangChain's envelopes, the object."""
+        if value.get("lc") == 1:
+            if type(kwargs := value.get("kwargs")) is dict:
+                _check_template(kwargs)
+            return LC_REVIVER(value)  # classes of langchain-core only
+        names = value.get("id")
+        if value.get("lc") != 2 or value.get("type") != "constructor" or not names:
+            return value
+        *modules, name = map(str, check(names, list))
+        module, method = ".".join(modules), value.get("method")
+        args, kwargs = value.get("args") or [], value.get("kwargs") or {}
+        parse = _PARSERS.get((module, name, str(method)))
+        if parse is not None:
+            return parse(*args)
+        code, argument = (PYDANTIC_2 if method else KEYWORDS), kwargs
+        if args and not kwargs:
+            code, argument = (SINGLE, args[0]) if len(args) == 1 else (POSITIONAL, args)
+        return self._object(code, [module, name, argument])
 
 
+_IN_AN_OBJECT: Final = 2
 _SPECIAL: Final[dict[int, Maker]] = {ARRAY: make_array, SNAPSHOT: _DeltaSnapshot}
+
+
+def _described(code: int, parts: Any) -> tuple[str, Any]:
+    """Return what an extension names, and what LangGraph hands on where that cannot be made."""
+    if code >= ARRAY or type(parts) is not list or len(parts) < 3:  # module, name, argument
+        return "numpy:ndarray" if code == ARRAY else "?:?", None
+    module, name, argument = parts[:3]
+    is_named = type(module) is type(name) is str
+    return f"{module}:{name}"[:300] if is_named else "?:?", argument
+
+
+def _refused(error: Exception, _argument: Any) -> NoReturn:
+    raise error
 
 
 def _tell_of_method(module: Any, name: Any, _argument: Any, method: Any = "") -> NoReturn:
     kind, called = "msgpack_method_blocked", str(method)[:100]
     emit_serde_event({"kind": kind, "module": str(module), "name": str(name), "method": called})
     raise UnavailableError("a call of a method")
-
-
-_NAMES: Final = {ARRAY: "numpy:ndarray"}
 
 
 def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
@@ -332,6 +340,14 @@ def read_stock(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
     return _Reader(plans, Budget(len(data), tag), keeps=keeps).read(data)
 
 
+def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
+    """Return the value of a row of codec `json`, which LangGraph wrote before it had msgpack.
+
+    Arguments and errors are those of `read_stock`.
+    """
+    return _Reader(plans, Budget(len(data), tag), keeps=keeps).read_json(data)
+
+
 def check_class(plans: Plans, code: int, module: str, name: str) -> None:
     """Ask what reading asks about the class that an extension names.
 
@@ -339,19 +355,10 @@ def check_class(plans: Plans, code: int, module: str, name: str) -> None:
         SerdeError: It may not be loaded.
         ValueError: There is nothing to load.
     """
-    _Reader(plans, Budget(0, "msgpack"), keeps=False).maker((code, module, name))
+    _Reader(plans, Budget(0, "msgpack"), keeps=False).maker(code, module, name)
 
 
 # What makes objects ---------------------------------------------------------------------
-
-
-def _set_of(kind: Any) -> Callable[..., Any]:
-    def make(items: Any = ()) -> Any:
-        items = [*map(as_key, check(items, list, tuple))]
-        check_hashes(items)
-        return kind(items)
-
-    return make
 
 
 def _zone(key: Any) -> ZoneInfo:
@@ -361,18 +368,18 @@ def _zone(key: Any) -> ZoneInfo:
     return found
 
 
+_IP: Final = (
+    *(ipaddress.IPv4Address, ipaddress.IPv4Interface, ipaddress.IPv4Network),
+    *(ipaddress.IPv6Address, ipaddress.IPv6Interface, ipaddress.IPv6Network),
+)
 _SHORT: Final[dict[tuple[str, str], Any]] = {
-    ("builtins", "set"): _set_of(set),
-    ("builtins", "frozenset"): _set_of(frozenset),
-    ("zoneinfo", "ZoneInfo"): _zone,
     ("pydantic.v1.types", "SecretStr"): OldSecretStr,
     ("pydantic.v1.types", "SecretBytes"): OldSecretBytes,
     **{
         (cls.__module__, cls.__name__): cls
         for cls in (
-            *(datetime, date, time, timedelta, timezone, UUID, Decimal, deque),
-            *(IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network),
-            *(SecretStr, SecretBytes, Item, SearchItem),
+            *(set, frozenset, deque, datetime, date, time, timedelta, timezone, UUID, Decimal),
+            *(*_IP, ZoneInfo, SecretStr, SecretBytes, Item, SearchItem),
         )
     },
     **{
@@ -383,26 +390,11 @@ _SHORT: Final[dict[tuple[str, str], Any]] = {
 }
 """What LangGraph writes besides classes of data, and patterns; it is listed in each case."""
 _PATTERN: Final = ("re", "compile")
-_HASHED: Final = (("builtins", "set"), ("builtins", "frozenset"))
 
 _DUMPS: Final = ("model_dump", "dict", "_asdict", "get_secret_value", "__dataclass_fields__")
 _VALUES: Final = (
-    *(
-        date,
-        time,
-        timedelta,
-        timezone,
-        ZoneInfo,
-        Decimal,
-        UUID,
-        PurePath,
-        set,
-        frozenset,
-        deque,
-        Enum,
-        Item,
-    ),
-    *(IPv4Address, IPv6Address, IPv4Network, IPv6Network, SecretStr, SecretBytes),
+    *(date, time, timedelta, timezone, ZoneInfo, Decimal, UUID, PurePath, set, frozenset, deque),
+    *(*_IP, SecretStr, SecretBytes, Enum, Item),
 )
 
 
@@ -417,16 +409,14 @@ def _is_written(cls: type) -> bool:
 
 def _maker(code: int, cls: Any) -> Maker:
     """Return what does with an argument what LangGraph does."""
+    if cls is ZoneInfo:
+        return _zone
     if code == METHOD:
         return datetime.fromisoformat if cls is datetime else lambda text: _naive(cls, text)
-    if isinstance(cls, type) and issubclass(cls, Enum):
-        if code != SINGLE:
-            raise UnavailableError("a call that LangGraph never writes")
+    if issubclass(cls, Enum):
         return lambda argument: _member(cls, argument)
     if code in (PYDANTIC_1, PYDANTIC_2):
         return _model_maker(cls, "construct" if code == PYDANTIC_1 else "model_construct")
-    if isinstance(cls, type) and issubclass(cls, (set, frozenset)):
-        cls = _set_of(cls)
     if code == KEYWORDS:
         return lambda argument: cls(**argument)
     if code == POSITIONAL:
@@ -437,15 +427,14 @@ def _maker(code: int, cls: Any) -> Maker:
 _WIDE: Final = re.compile(r"\d{5}")
 
 
-def _is_wide(argument: Any) -> bool:
-    """Whether a text among the arguments of a template may say how wide it is to become."""
-    todo = [argument]
+def _check_template(arguments: dict[str, Any]) -> None:
+    """Check that no text among the arguments of a template says how wide it is to become."""
+    todo: list[Any] = [arguments] if arguments.get("validate_template") else []
     for each in todo:
         if type(each) is str and _WIDE.search(each):
-            return True
+            raise UnavailableError("a template that may become very long when it is tried out")
         if type(each) in (list, dict):  # templates that are made already were looked at
             todo += each if type(each) is list else [*each, *each.values()]
-    return False
 
 
 def _model_maker(cls: Any, unchecked: str) -> Maker:
@@ -454,8 +443,7 @@ def _model_maker(cls: Any, unchecked: str) -> Maker:
     def make(argument: Any) -> Any:
         if is_root and type(argument) is not dict:
             return cls(argument)
-        if argument.get("validate_template") and _is_wide(argument):
-            raise UnavailableError("a template that may become very long when it is tried out")
+        _check_template(argument)
         try:
             return cls(**argument)
         except Exception:
@@ -526,21 +514,7 @@ class StockForm(Form):
     def shown(self, data: Any, extra: list[Any]) -> Any:
         (code,), budget = parts(extra, int), Budget(len(check(data, bytes)), "once2")
         content = _Reader(self._plans, budget, keeps=True).read(data)
-        is_call = code < ARRAY and type(content) is list and len(content) > 2
-        return content[2] if is_call else None
-
-
-def stock_form(obj: Any) -> tuple[int, bytes] | None:
-    """Return code and content of the extension that LangGraph writes for an object.
-
-    None where it writes none: it raises, or leaves a native value.
-    """
-    found: list[tuple[int, bytes]] = []
-    try:
-        unpackb(encode_stock(obj), ext_hook=lambda *each: found.append(each))
-    except Exception:  # of the class
-        return None
-    return found[0] if len(found) == 1 and type(obj) not in (list, dict, tuple) else None
+        return _described(code, content)[1]
 
 
 _PARSERS: Final[dict[tuple[str, ...], Callable[[Any], Any]]] = {
@@ -551,54 +525,3 @@ _PARSERS: Final[dict[tuple[str, ...], Callable[[Any], Any]]] = {
     ("datetime", "time", "fromisoformat"): time.fromisoformat,
 }
 """Methods that the writers of JSON called."""
-
-
-def read_json(data: bytes, plans: Plans, tag: str, *, keeps: bool) -> Any:
-    """Return the value of a row of codec `json`, which LangGraph wrote before it had msgpack.
-
-    Args:
-        data: The row.
-        plans: What may be loaded.
-        tag: Of the row, for errors.
-        keeps: Whether a stand-in is handed on for what cannot be made.
-
-    Raises:
-        SerdeError: As `read_stock`.
-    """
-    reader = _Reader(plans, Budget(len(data), tag), keeps=keeps)
-    reader._level = 1  # noqa: SLF001  # of this file
-    try:
-        return json.loads(data, object_hook=lambda value: _revived(value, reader))
-    except Exception as error:
-        raise reader.told(error) from error
-    finally:
-        reader.release()
-
-
-def _revived(value: dict[str, Any], reader: _Reader) -> Any:
-    if value.get("lc") == 1:
-        kwargs = value.get("kwargs")
-        if type(kwargs) is dict and kwargs.get("validate_template") and _is_wide(kwargs):
-            raise PayloadError("a template that may become very long", tag=reader.tag)
-        return LC_REVIVER(value)  # classes of langchain-core only
-    names = value.get("id")
-    if value.get("lc") != 2 or value.get("type") != "constructor" or not names:
-        return value
-    *module, name = map(str, check(names, list))
-    parse = _PARSERS.get((".".join(module), name, str(value.get("method"))))
-    args, kwargs = value.get("args") or [], value.get("kwargs") or {}
-    if parse is not None:
-        return parse(*args)
-    code, argument = KEYWORDS, kwargs
-    if value.get("method"):
-        code = PYDANTIC_2
-    if args and not kwargs:
-        code, argument = (SINGLE, args[0]) if len(args) == 1 else (POSITIONAL, args)
-    parts = [".".join(module), name, argument]
-    try:
-        made = reader.made(code, parts)
-    except (SizeLimitError, RecursionError):
-        raise
-    except Exception as error:
-        return reader.instead(code, parts, encode_stock(parts), error)
-    return reader.held(made) if type(made) in NETWORKS else made

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import ormsgpack
 from langgraph.checkpoint.serde import jsonplus
-from ormsgpack import Ext, packb
+from ormsgpack import Ext, packb, unpackb
 
 from langgraph_once.serde.format import head_parts
 from langgraph_once.serde.opaque import STAND_INS, Opaque, bare, source_of
 
-__all__ = ["encode_stock", "native_base"]
+__all__ = ["encode_stock", "native_base", "stock_form"]
 
 _CODES: Final = {
     "model": jsonplus.EXT_PYDANTIC_V2,
@@ -91,3 +91,16 @@ def encode_stock(value: Any) -> bytes:
 _NAMES["_msgpack_default"] = _hook
 _NAMES["_msgpack_enc"] = _encode
 _NAMES["_option"] = jsonplus._option | ormsgpack.OPT_PASSTHROUGH_SUBCLASS  # noqa: SLF001  # see above
+
+
+def stock_form(obj: Any) -> tuple[int, bytes] | None:
+    """Return code and content of the extension that LangGraph writes for an object.
+
+    None where it writes none: it raises, or leaves a native value.
+    """
+    found: list[tuple[int, bytes]] = []
+    try:
+        unpackb(encode_stock(obj), ext_hook=lambda *each: found.append(each))
+    except Exception:  # of the class
+        return None
+    return found[0] if len(found) == 1 and type(obj) not in (list, dict, tuple) else None

@@ -10,13 +10,14 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import EXT_DELTA_SNAPSHOT, EXT_METHOD_SINGLE_ARG
 from ormsgpack import OPT_NON_STR_KEYS, OPT_PASSTHROUGH_DATACLASS, packb, unpackb
 
 from langgraph_once.errors import SerdeError
-from langgraph_once.serde.format import CHANNELS, Code, head_parts
+from langgraph_once.serde.format import CHANNELS, Code, head_parts, heads_in
 from langgraph_once.serde.limits import check_keys, copies_of
 from langgraph_once.serde.names import MAX_NAME_CHARS, class_names
 from langgraph_once.serde.opaque import shown_name
@@ -134,11 +135,13 @@ def _opened(part: _Part, inner: list[_Part]) -> Iterator[Any]:
         yield from _opened_stock(code, content, unpacked)
     elif code == Code.OBJECT:
         head, data = unpacked(content)
-        yield (mention := Mention.of_head(head))
-        if mention.codec == "msgpack":
-            note(int(mention.form), data, "msgpack")
+        first, *others = map(Mention.of_head, heads_in(head))
+        yield from (first, *others)
+        if first.codec == "msgpack":
+            note(int(first.form), data, "msgpack")
     elif code == Code.MANY:
-        yield from map(Mention.of_head, unpackb(content)[0])
+        heads = chain.from_iterable(map(heads_in, unpackb(content)[0]))
+        yield from map(Mention.of_head, heads)
     elif code == Code.GRAPH:
         yield from map(unpacked, unpackb(content))
     elif Code(code) in _CONTAINERS or code == Code.VALUE:

@@ -7,7 +7,9 @@ takes seven times as long as to write them. Two references to one list become tw
 they do in LangGraph.
 
 What cannot be written exactly takes the next step of a ladder, object by object: LangGraph's form
-of it, then the native value that it is derived from, then an error. See `Writer._instead`.
+of it, which is read by LangGraph's rules (an exception becomes class and text); then the native
+value that it is derived from; then whatever holds it is tried in the same way. In the end the value
+is refused. LangGraph refuses such a value, too.
 """
 
 from __future__ import annotations
@@ -18,22 +20,39 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ormsgpack import Ext, Fragment, packb
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.format import CHANNELS, MAX_LEVELS, OPTIONS, Code, object_of, pack
-from langgraph_once.serde.ladder import instead_of
+from langgraph_once.serde.format import (
+    CHANNELS,
+    MAX_HOLDER_BYTES,
+    MAX_LEVELS,
+    NATIVE,
+    OPTIONS,
+    Code,
+    Held,
+    Holding,
+    head_bytes,
+    object_of,
+    pack,
+)
+from langgraph_once.serde.plans.exceptions import UnstoredError, as_text
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
+from langgraph_once.serde.stock_writes import native_base, stock_form
 
 if TYPE_CHECKING:
+    from langgraph_once.serde.plans.base import Plan
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Writer", "leads_deep", "write"]
+__all__ = ["Writer", "write", "write_around"]
 
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
 _OBJECT: Final = int(Code.OBJECT)
+_ONE, _ALIKE, _MIXED = map(int, Held)
 
 _MAX_HEADS: Final = 255
 """A byte counts them."""
+_MAX_HELD_HEADS: Final = 8
 _PROBED_LEVELS: Final = 24
+_MANY_ARRAYS: Final = 1 << 14
 
 
 def write(value: Any, plans: Plans) -> bytes:
@@ -44,40 +63,58 @@ def write(value: Any, plans: Plans) -> bytes:
         UnwritableError: Some part cannot be written.
         EncodeError: Some part may not be written.
     """
-    if type(value) is list and len(value) == 1 and (alone := _alone(value[0], plans)):
-        return pack([alone])
+    kind = type(value)
+    if kind is not dict:
+        if _leads_deep(value):
+            raise TooDeepError
+        data = write_around(value, value if kind is list else [value], plans)
+        if data is not None:
+            return data
     first = Writer(plans)
-    data = first.whole(value)
+    try:
+        data = first.whole(value)
+    except Exception as error:
+        if not first.has_held or isinstance(first.error or error, _FINAL):
+            raise
+        # So that what cannot be written concerns no object that holds it.
+        first = Writer(plans, holds=False)
+        data = first.whole(value)
     met = first.met
     if len(met) < 2 or len({*met}) == len(met):
         return data
     seen: set[int] = set()
     twice = {each for each in met if each in seen or seen.add(each)}  # type: ignore[func-returns-value]
-    return Writer(plans, shared=twice).whole(value)
+    return Writer(plans, twice, holds=first.has_held).whole(value)
 
 
-def _alone(obj: Any, plans: Plans) -> Ext | None:
-    """Return what stands for an object of native values alone, such as a new message; else None."""
-    plain_head = plans[type(obj)].plain_head
-    head = plain_head(obj) if plain_head is not None else None
-    if head is None:
+def write_around(value: Any, met: list[Any], plans: Plans) -> bytes | None:
+    """Return the bytes of a value that holds one object of native values, as a new message is.
+
+    None for any other. Counting the objects costs less than a `Writer` does.
+
+    Args:
+        value: The value.
+        met: The objects that ormsgpack asks about.
+        plans: How instances of a class are written.
+    """
+    if len(met) != 1 or (plain_head := plans[type(met[0])].plain_head) is None:
         return None
     try:
-        return object_of(head, obj.__dict__)
-    except TypeError:
+        head = plain_head(met[0])
+        if head is None:
+            return None
+        made = object_of(head, met[0].__dict__)
+    except Exception:  # a `Writer` tells why
         return None
+    return packb(value, lambda _: made, OPTIONS)
 
 
-def leads_deep(value: Any) -> bool:
-    """Whether the first items of a value lead deep: `v = []; v += v, v` is written for ever."""
+def _leads_deep(value: Any) -> bool:
+    """Whether the first items lead deep: to write `v = [v, v]` takes twice as long each time."""
     for _ in range(_PROBED_LEVELS):
-        kind = type(value)
-        if kind is dict:
-            value = next(iter(value.values()), None)
-        elif kind is list and value:
-            value = value[0]
-        else:
+        if type(value) is not list or not value:
             return False
+        value = value[0]
     return True
 
 
@@ -96,16 +133,28 @@ class Writer:
         met: The ids of the objects that were met, in order.
         kept: What was made on the way: as long as it lives, no other object gets its id.
         error: The first one. ormsgpack hides what a hook raises.
+        has_held: Whether some object may hold the data of others. If anything fails then, all is
+            written once more without that.
     """
 
     error: Exception | None = None
     _level = 0
+    has_held = False
+    _held_levels = 0
+    _arrays = 0
     _shared: Collection[int] = ()
     _numbers: dict[int, int | None]
 
-    def __init__(self, plans: Plans, shared: Collection[int] = ()) -> None:
-        """Take the plans; `shared` are the ids of objects that are met twice, where known."""
+    def __init__(self, plans: Plans, shared: Collection[int] = (), *, holds: bool = True) -> None:
+        """Take what it needs.
+
+        Args:
+            plans: How instances of a class are written.
+            shared: The ids of objects that are met twice, where known.
+            holds: Whether objects may hold the data of others.
+        """
         self.plans = plans
+        self._holds = holds
         self.met: list[int] = []
         self.kept: list[Any] = []
         if shared:
@@ -114,13 +163,10 @@ class Writer:
 
     def whole(self, value: Any) -> bytes:
         """Return the bytes of the value."""
-        if type(value) is list and (thread := self._thread(value)) is not value:
-            try:
-                return packb(thread, self.hook, OPTIONS)
-            except TypeError as error:
-                self._retreat(0, error)  # one of them is to be mended: not all of its siblings
-        elif type(value) is dict:
-            return self.pack(self._with_threads(value))
+        if type(value) is dict:
+            value = self._with_threads(value)
+        elif type(value) is list:
+            value = self._thread(value)
         return self.pack(value)
 
     def pack(self, data: Any) -> bytes:
@@ -129,11 +175,14 @@ class Writer:
         try:
             return packb(data, self.hook, OPTIONS)
         except TypeError as error:
-            self._retreat(met, error)
+            return self._pack_mended(data, met, error)
+
+    def _pack_mended(self, data: Any, met: int, error: TypeError) -> bytes:
+        self._retreat(met, error)
         try:
             return packb(self._mended(data), self.hook, OPTIONS)
-        except TypeError as error:
-            raise self.error or error from None
+        except TypeError as again:
+            raise self.error or again from None
 
     def hook(self, obj: Any) -> Any:
         """Return what stands for what is not native. Called by ormsgpack."""
@@ -141,13 +190,14 @@ class Writer:
         try:
             if type(obj) is Later:
                 return obj.write(self, obj.value)
+            plan = self.plans[type(obj)]
             if self._shared and id(obj) in self._shared:
-                return self._once(obj)
-            return self.plans[type(obj)].write(self, obj)
+                return self._once(obj, plan)
+            return self._written(obj, plan)
         except Exception as error:
             if self.error is None:
                 self.error = _placed(error, obj)
-            if type(obj) is Later or isinstance(self.error, _FINAL):
+            if type(obj) is Later or self.has_held or isinstance(self.error, _FINAL):
                 raise
             return self._instead(obj, level, met)
 
@@ -158,7 +208,7 @@ class Writer:
         No run may fail because one of these holds a lock.
         """
         failed = self.error
-        made = instead_of(obj)
+        made = _instead_of(obj)
         if made is None:
             raise failed  # type: ignore[misc]  # whoever holds it may be written without it
         name = f"{type(obj).__module__}:{type(obj).__qualname__}"
@@ -168,6 +218,19 @@ class Writer:
         self._forget(met)
         self.kept.append(made)
         return made
+
+    def _written(self, obj: Any, plan: Plan) -> Any:
+        found = self._plain(obj, plan) if plan.plain_head is not None else None
+        return plan.write(self, obj) if found is None else Ext(_OBJECT, self.nested([*found]))
+
+    def _plain(self, obj: Any, plan: Plan) -> tuple[bytes, dict[str, Any]] | None:
+        """Return head and data of an object that is its `__dict__`; None for another."""
+        head = plan.plain_head(obj)  # type: ignore[misc]  # it was looked at
+        if head is None:
+            return None
+        self.met.append(id(obj))
+        data = obj.__dict__
+        return self._with_held(head, data, plan.holding) if plan.holding else (head, data)
 
     def object(self, obj: Any, head: bytes, data: Any) -> Ext:
         """Return what stands for an object of this head and these data."""
@@ -179,8 +242,88 @@ class Writer:
         self._level += 1
         if self._level > MAX_LEVELS:
             raise TooDeepError
-        packed = self.pack(data)
+        met = len(self.met)
+        try:
+            packed = packb(data, self.hook, OPTIONS)  # as `pack`, for each object
+        except TypeError as error:
+            packed = self._pack_mended(data, met, error)
         self._level -= 1
+        return packed
+
+    def _with_held(
+        self, head: bytes, data: dict[str, Any], names: tuple[str, ...]
+    ) -> tuple[bytes, dict[str, Any]]:
+        """Return head and data of an object, with the data of the objects that it holds."""
+        if not self._holds:
+            return head, data
+        met, made = len(self.met), data
+        holdings: list[Holding] = []
+        for name in names:
+            value = data.get(name)
+            if type(value) in NATIVE:
+                continue
+            self.has_held = True
+            self._held_levels += 1
+            if self._held_levels > MAX_LEVELS:
+                raise TooDeepError
+            found = self._held(name, value)
+            self._held_levels -= 1
+            if found is not None:
+                made = {**data} if made is data else made
+                holding, made[name] = found
+                holdings.append(holding)
+        if not holdings:
+            return head, data
+        holder = self.plans.holder(head, holdings)
+        if len(holder) > MAX_HOLDER_BYTES:
+            del self.met[met:]
+            return head, data
+        return holder, made
+
+    def _held(self, name: str, value: Any) -> tuple[Holding, Any] | None:
+        """Return what an attribute holds, and what is written of it; None where it is no object."""
+        kind = type(value)
+        if kind is not list and kind is not dict:
+            return self._held_one(name, value)
+        items = value if kind is list else [*value.values()]
+        plan = self.plans[type(items[0])] if items else None
+        if plan is None or plan.plain_head is None or (kind is dict and not _has_text_keys(value)):
+            return None
+        alike = plan.plain_run(items) if plan.plain_run and not self._shared else None
+        if alike is not None:
+            self.met += map(id, items)
+            content = alike[1] if kind is list else dict(zip(value, alike[1], strict=True))
+            return (name, _ALIKE, alike[:1]), content
+        found = self._one_by_one(items, _MAX_HELD_HEADS)
+        if found is None:
+            return None
+        heads, numbers, items = found
+        content = items if kind is list else dict(zip(value, items, strict=True))
+        if len(heads) > 1 or 0 in numbers:
+            return (name, _MIXED, heads), [numbers, content]
+        return (name, _ALIKE, heads), content
+
+    def _held_one(self, name: str, value: Any) -> tuple[Holding, Any] | None:
+        plan = self.plans[type(value)]
+        if plan.plain_head is None or (self._shared and id(value) in self._shared):
+            return None
+        found = self._plain(value, plan)
+        return None if found is None else ((name, _ONE, found[:1]), found[1])
+
+    def array(self, value: Collection[Any]) -> bytes:
+        """Return the msgpack of the items of a tuple or frozenset.
+
+        Raises:
+            TooDeepError: It stands here twice, and holds very many others. A `GRAPH` has it once.
+        """
+        before = self._arrays
+        self._arrays += 1
+        packed = self.nested([*value])
+        if self._arrays - before > _MANY_ARRAYS:
+            if id(value) in self.met:
+                raise TooDeepError
+            self.met.append(id(value))
+            self.kept.append(value)
         return packed
 
     def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
@@ -200,35 +343,46 @@ class Writer:
 
     def _thread(self, items: list[Any]) -> Any:
         """Return what is written for a list: where it begins with an object, a `MANY` first."""
-        plans = self.plans
-        if not items or plans[type(items[0])].plain_head is None:
+        if len(items) < 2 or (plan := self.plans[type(items[0])]).plain_head is None:
             return items
-        if len(items) == 1 and not self._shared and (alone := _alone(items[0], plans)):
-            self.met.append(id(items[0]))
-            return [alone]
-        shared, heads = self._shared, _Numbered()
+        alike = plan.plain_run(items) if plan.plain_run and not self._shared else None
+        if alike is not None:
+            self.met += map(id, items)
+            return [Ext(_MANY, pack([[alike[0]], b"\1" * len(items)])), *alike[1]]
+        found = self._one_by_one(items, _MAX_HEADS)
+        if found is None:
+            return items
+        heads, numbers, contents = found
+        return [Ext(_MANY, pack([[*heads], numbers])), *contents]
+
+    def _one_by_one(
+        self, items: list[Any], most: int
+    ) -> tuple[tuple[bytes, ...], bytes, list[Any]] | None:
+        plans, shared, heads = self.plans, self._shared, _Numbered()
+        met, before = self.met, len(self.met)
         numbers: list[int] = []
-        contents: list[Any] = [None]
-        met: list[int] = []
+        contents: list[Any] = []
         for item in items:
-            plain_head = plans[type(item)].plain_head
+            plan = plans[type(item)]
+            plain_head, holding = plan.plain_head, plan.holding
             head = plain_head(item) if plain_head is not None else None
             if head is None or (shared and id(item) in shared):
                 numbers.append(0)
                 contents.append(item)
-            else:
-                numbers.append(heads[head])
-                contents.append(item.__dict__)
-                met.append(id(item))
-        if len(heads) > _MAX_HEADS:
-            return items
-        self.met += met
-        contents[0] = Ext(_MANY, pack([[*heads], bytes(numbers)]))
-        return contents
+                continue
+            data = item.__dict__  # as `_plain`: a thread is long
+            if holding:
+                head, data = self._with_held(head, data, holding)
+            numbers.append(heads[head])
+            contents.append(data)
+            met.append(id(item))
+        if not 0 < len(heads) <= most:
+            del met[before:]
+            return None
+        return (*heads,), bytes(numbers), contents
 
-    def _once(self, obj: Any) -> Any:
+    def _once(self, obj: Any, plan: Plan) -> Any:
         """Return what stands for an object that was met twice."""
-        plan = self.plans[type(obj)]
         if not plan.has_identity:
             return plan.write(self, obj)
         number = self._numbers.get(id(obj), -1)
@@ -239,7 +393,7 @@ class Writer:
         number = len(self._numbers)
         self._numbers[id(obj)] = None
         try:
-            packed = pack(plan.write(self, obj))
+            packed = pack(self._written(obj, plan))
         except BaseException:
             del self._numbers[id(obj)]
             raise
@@ -268,13 +422,11 @@ class Writer:
         """
         kind = type(value)
         if kind is str:
-            return value if _is_text(value) else _surrogates(value)
-        if kind is Later:
-            return self._mended(value.value)
+            return _text(value)
         if kind is list:
             return [*map(_tried_again, value)]
         if kind is dict:
-            if all(type(key) is str and _is_text(key) for key in value):
+            if all(type(key) is str and _text(key) is key for key in value):
                 return {key: _tried_again(item) for key, item in value.items()}
             return Later(Writer.mapping, value)
         return value
@@ -282,6 +434,21 @@ class Writer:
     def mapping(self, value: dict[Any, Any]) -> Ext:
         """Return what stands for a dictionary with keys that are not all text."""
         return Ext(Code.MAP, self.nested([each for pair in value.items() for each in pair]))
+
+
+def _instead_of(obj: Any) -> Any:
+    """Return what LangGraph leaves of an object; None if it cannot write it, either.
+
+    The result is native, an extension, or an object that can be written.
+    """
+    if isinstance(obj, BaseException):
+        return None if isinstance(obj, UnstoredError) else as_text(obj)
+    found = stock_form(obj)
+    if found is None:
+        return native_base(obj)
+    code, content = found
+    name = f"{type(obj).__module__}:{type(obj).__qualname__}"
+    return object_of(head_bytes("stock", name, 0, code), content)
 
 
 _FINAL: Final = (TooDeepError, RecursionError, EncodeError)
@@ -306,25 +473,29 @@ class _Numbered(dict[bytes, int]):
         return self.setdefault(head, len(self) + 1)
 
 
+_TEXT: Final = {str}
+
+
+def _has_text_keys(value: dict[Any, Any]) -> bool:
+    return {*map(type, value)} == _TEXT
+
+
 def _tried_again(value: Any) -> Any:
     if type(value) is Later:
         value = value.value
     if type(value) in (list, dict):
         return Later(_packed, value)
-    return value if type(value) is not str or _is_text(value) else _surrogates(value)
+    return _text(value) if type(value) is str else value
 
 
 def _packed(out: Writer, value: Any) -> Fragment:
     return Fragment(out.pack(value))
 
 
-def _is_text(value: str) -> bool:
+def _text(value: str) -> str | Ext:
+    """Return what is written for a text: the text itself, unless it has lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _surrogates(value: str) -> Ext:
-    return Ext(Code.TEXT, value.encode("utf-8", "surrogatepass"))
+        return Ext(Code.TEXT, value.encode("utf-8", "surrogatepass"))
+    return value

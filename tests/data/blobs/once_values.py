@@ -214,6 +214,7 @@ FORMS: Final[Makers] = {
     "model1": lambda: model.OldProfile(name="ann", tags=["a"]),
     "url": lambda: pydantic.AnyUrl("https://example.org/a?b=1"),
     "record": lambda: model.Task("outer", model.Task("inner", {model.Colour.RED: (1, 2)})),
+    "record-holding": lambda: model.Task("x", [model.Task("a"), model.Profile(name="b"), 3]),
     "record-frozen": lambda: [model.Fixed("x"), model.Pair(1, 2), model.Slotted(3)],
     "record-versioned": lambda: model.Grown("x"),
     "object": lambda: SimpleNamespace(a=(1, 2), b=UserDict({1: UserList("ab")})),

@@ -12,7 +12,7 @@ from ormsgpack import Ext, unpackb
 
 from langgraph_once.errors import EncryptionError, TypeNotAllowedError, UnknownTagError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.format import Code, head_parts, pack
+from langgraph_once.serde.format import Code, head_parts, heads_in, is_holder, pack
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.registry import FORMS
 from tests.data.blobs.once_values import ADAPTERS, ELSEWHERE, KEY, serde
@@ -51,7 +51,7 @@ def test_there_is_a_row_for_everything_we_write_and_none_was_taken_away() -> Non
 
 
 def met_in(content: bytes) -> Iterator[Any]:
-    """Yield each extension of codec `once2`, each form and each number of a value."""
+    """Yield each extension of codec `once2`, each form, and each value by its number."""
     heads: list[bytes] = []
     met: list[Any] = []
 
@@ -63,23 +63,25 @@ def met_in(content: bytes) -> Iterator[Any]:
         elif code is Code.MANY:
             heads.extend(unpackb(data)[0])
         elif code is Code.VALUE:
-            met.append(data[0])
+            met.append(("value", data[0]))
             data = data[1:]
-        if code not in BARE:
-            met.extend(met_in(data))
+        for inside in unpackb(data) if code is Code.GRAPH else [data]:
+            if code not in BARE:
+                met.extend(met_in(inside))
 
     unpackb(content, ext_hook=hook)
     yield from met
-    yield from (head_parts(head).form for head in heads)
+    yield from ("holder" for head in heads if is_holder(head))
+    yield from (head_parts(inner).form for head in heads for inner in heads_in(head))
 
 
 def test_the_rows_hold_each_extension_and_value_and_object_of_each_form() -> None:
     rows = [row for rows in STORED.values() for row in rows.values() if row[0] == "once2"]
     met = {each for _, content in rows for each in met_in(content)}
-    forms = {form.name for form in FORMS} | {"named", "hashed", "stock"}
+    forms = {form.name for form in FORMS} | {"named", "hashed", "stock", "holder"}
     own = {f"own:{adapter.name}" for adapter in ADAPTERS}
-    only_elsewhere = {BY_TYPE[WindowsPath].number}
-    assert met == {*Code} | forms | own | BY_NUMBER.keys() - only_elsewhere
+    values = {("value", number) for number in BY_NUMBER} - {("value", BY_TYPE[WindowsPath].number)}
+    assert met == {*Code} | forms | own | values
 
 
 def test_a_path_of_another_system_comes_back_as_its_parts_as_with_langgraph() -> None:

@@ -75,39 +75,34 @@ _CLAIMED_BY_NONE: Final = NATIVE | {
 """The types that the codec itself writes."""
 
 
-class AdapterForm(Form):
-    """Instances of the types of one `Adapter`."""
+class _OwnForm(Form):
+    """What a user teaches. Where the class is gone, nobody knows what LangGraph would show."""
 
-    def __init__(self, adapter: Adapter) -> None:
+    upgrades_shown = False
+
+    def __init__(self, adapter: Any) -> None:
         self.name = f"own:{adapter.name}"
-        self.decode = adapter.decode
         self.adapter = adapter
+
+    def take(self, obj: Any) -> Any:
+        return _asked(self.adapter.encode, UnwritableError, obj)
+
+
+class AdapterForm(_OwnForm):
+    """Instances of the types of one `Adapter`."""
 
     def matches(self, cls: type) -> bool:
         return cls in self.adapter.types
 
-    def take(self, obj: Any) -> Any:
-        return _asked(self.adapter.encode, UnwritableError, obj)
-
     def maker(self, cls: type, extra: list[Any]) -> Maker:
-        return lambda data: _asked(self.decode, UnreadableError, data)
-
-    def shown(self, data: Any, extra: list[Any]) -> Any:
-        return None
+        return lambda data: _asked(self.adapter.decode, UnreadableError, data)
 
 
-class SubclassForm(Form):
+class SubclassForm(_OwnForm):
     """Instances of all that is derived from the bases of one `SubclassAdapter`."""
-
-    def __init__(self, adapter: SubclassAdapter) -> None:
-        self.name = f"own:{adapter.name}"
-        self.adapter = adapter
 
     def matches(self, cls: type) -> bool:
         return not {*cls.__mro__}.isdisjoint(self.adapter.bases)
-
-    def take(self, obj: Any) -> Any:
-        return _asked(self.adapter.encode, UnwritableError, obj)
 
     def maker(self, cls: type, extra: list[Any]) -> Maker:
         def make(data: Any) -> Any:
@@ -117,13 +112,6 @@ class SubclassForm(Form):
             return made
 
         return make
-
-    def shown(self, data: Any, extra: list[Any]) -> Any:
-        return None
-
-    def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
-        make = self.maker(cls, extra)
-        return lambda data: make(upgrade(data))
 
 
 def _asked(function: Callable[..., Any], refusal: type[ValueError], *args: Any) -> Any:

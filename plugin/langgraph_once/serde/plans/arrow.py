@@ -206,9 +206,6 @@ class ArrowForm(Form):
 
         return make
 
-    def shown(self, data: Any, extra: list[Any]) -> Any:
-        return None
-
 
 def _table(obj: Any, arrow: Any) -> tuple[Any, Any]:
     """Return a table or batch, or None, and the schema, which stand for `obj`."""

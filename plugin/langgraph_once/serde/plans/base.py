@@ -6,7 +6,7 @@ is what a form worked out, once, for one class: the functions that write its ins
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from langgraph_once.serde.format import head_bytes
@@ -37,15 +37,23 @@ class Out(Protocol):
     def nested(self, data: Any) -> bytes:
         """Return the msgpack of what an extension holds."""
 
+    def array(self, value: Collection[Any]) -> bytes:
+        """Return the msgpack of the items of a tuple or frozenset."""
+
 
 class Plan(NamedTuple):
     """How the instances of one class are written."""
 
     write: Callable[[Out, Any], Ext]
-    """Returns what stands for an instance."""
+    """Returns what stands for an instance that has no plain head."""
     plain_head: Callable[[Any], bytes | None] | None = None
-    """Returns the head of an instance whose `__dict__` is all that its data are, None for another.
-    Where the plan has no such function, no instance is."""
+    """Returns the head of an instance whose `__dict__` is all that its data are, None for another,
+    which is for `write`. Where the plan has no such function, no instance is."""
+    plain_run: Callable[[list[Any]], tuple[bytes, list[Any]] | None] | None = None
+    """Returns the plain head of some instances and the `__dict__` of each; None where their heads
+    differ, or one is no instance. Only there to save time, where `holding` is empty."""
+    holding: tuple[str, ...] = ()
+    """Fields that may hold objects, where there is a `plain_head`."""
     has_identity: bool = False
     """Whether two references to one instance stay references to one."""
     form: Form | None = None
@@ -62,6 +70,8 @@ class Form:
     """Stands in the bytes, for ever."""
     calls = False
     """Whether making an instance calls the class, or what it names: only listed ones may be."""
+    upgrades_shown = True
+    """Whether an upgrade function gets what is shown, and not the data."""
 
     def matches(self, cls: type) -> bool:
         """Whether instances of `cls` are of this form. Asked on writing and on reading."""
@@ -77,6 +87,10 @@ class Form:
 
     def extra(self, obj: Any) -> tuple[Any, ...]:
         """Return what the head of an object holds beside form, class and version."""
+        return self.extra_of(type(obj))
+
+    def extra_of(self, cls: type) -> tuple[Any, ...]:
+        """Return it where it is the same for all instances."""
         return ()
 
     def maker(self, cls: type, extra: list[Any]) -> Maker:
@@ -107,16 +121,18 @@ class Form:
         It is what LangGraph would have written of the object: the fields of a dataclass or a model
         as a dictionary, the value of an enum. None is where LangGraph has nothing, either.
         """
-        return data
+        return None
 
     def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
         """Return what makes instances of data that an upgrade function changes first."""
         make = self.maker(cls, extra)
-        return lambda data: make(upgrade(self.shown(data, extra)))
+        if self.upgrades_shown:
+            return lambda data: make(upgrade(self.shown(data, extra)))
+        return lambda data: make(upgrade(data))
 
     def plan(self, cls: type, name: Any) -> Plan:
         """Return how instances of `cls`, which the bytes call `name`, are written."""
-        head = head_bytes(self.name, name, version_of(cls))
+        head = head_bytes(self.name, name, version_of(cls), *self.extra_of(cls))
         take = self.take
 
         def write(out: Out, obj: Any) -> Ext:

@@ -394,6 +394,7 @@ class DerivedForm(Form):
     """
 
     name = "derived"
+    upgrades_shown = False
 
     def matches(self, cls: type) -> bool:
         return _base(cls) is not None
@@ -459,10 +460,6 @@ class DerivedForm(Form):
         if base is None or base.shown is None or type(content) is not base.kind:
             return content  # a network is walked through without end
         return base.shown(content)
-
-    def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
-        make = self.maker(cls, extra)
-        return lambda data: make(upgrade(data))
 
 
 def _base(cls: type) -> Any:
@@ -538,9 +535,6 @@ class PartialForm(Form):
             return made
 
         return make
-
-    def shown(self, data: Any, extra: list[Any]) -> Any:
-        return None
 
 
 _CALLED: Final = (FunctionType, BuiltinFunctionType, type, functools.partial)

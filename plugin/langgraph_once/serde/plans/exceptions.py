@@ -12,35 +12,16 @@ keeps the text of each exception, and nothing else.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
-from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.opaque import STAND_INS
 from langgraph_once.serde.plans.attributes import fill, is_subclass, take
-from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
+from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.refused import UnwritableError
 
-__all__ = ["FORMS", "ExceptionForm", "GroupForm", "Unstored", "UnstoredError", "as_text"]
+__all__ = ["FORMS", "ExceptionForm", "GroupForm", "UnstoredError", "as_text"]
 
 _MAX_TEXT_CHARS: Final = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Unstored:
-    """Stands for a part of an exception that could not be stored.
-
-    Attributes:
-        type_name: What it was an instance of, as `module:Qual.Name`.
-    """
-
-    __module__ = "langgraph_once.serde"  # rows name it: not where this file is
-
-    type_name: str
-
-    def __repr__(self) -> str:
-        return f"<Unstored {self.type_name}>"
 
 
 class UnstoredError(Exception):
@@ -117,18 +98,10 @@ _LINKS: Final = ("__cause__", "__context__", "__suppress_context__")
 class _RaisedForm(Form):
     """What both kinds of exceptions have in common. The head holds the name of the class."""
 
-    def extra(self, obj: Any) -> tuple[Any, ...]:
-        return (type(obj).__name__,)
+    upgrades_shown = False
 
-    def plan(self, cls: type, name: Any) -> Plan:
-        head = head_bytes(self.name, name, version_of(cls), cls.__name__)
-
-        def write(out: Any, obj: Any) -> Any:
-            data = self.take(obj)
-            out.kept.append(data)
-            return out.object(obj, head, data)
-
-        return Plan(write, has_identity=True, form=self)
+    def extra_of(self, cls: type) -> tuple[Any, ...]:
+        return (cls.__name__,)
 
     def args_of(self, data: Any) -> list[Any]:
         """Return the arguments among the data."""
@@ -138,10 +111,6 @@ class _RaisedForm(Form):
         (name,) = parts(extra, str)
         args = check(self.args_of(data), list)
         return f"{name}({', '.join(map(repr, args)) if _is_short(args) else '...'})"
-
-    def upgraded(self, cls: type, extra: list[Any], upgrade: Callable[[Any], Any]) -> Maker:
-        make = self.maker(cls, extra)
-        return lambda data: make(upgrade(data))
 
 
 class ExceptionForm(_RaisedForm):

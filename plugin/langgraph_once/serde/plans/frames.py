@@ -53,12 +53,16 @@ def _column(values: Any) -> Any:
     return take_array(values) if type(values) is numpy.ndarray else values
 
 
+def _made_of(value: Any, base: Any, name: str) -> Any:
+    if not issubclass(type(value), base):
+        raise UnavailableError(f"it is made of {name} that is not available")
+    return value
+
+
 def _made_column(data: Any) -> Any:
     if type(data) is list:
         return _line(data)
-    if not issubclass(type(data), imported("pandas").api.extensions.ExtensionArray):
-        raise UnavailableError("it is made of an array that is not available")
-    return data
+    return _made_of(data, imported("pandas").api.extensions.ExtensionArray, "an array")
 
 
 def _line(data: Any, *kinds: str) -> Any:
@@ -70,9 +74,7 @@ def _line(data: Any, *kinds: str) -> Any:
 
 
 def _index(index: Any) -> Any:
-    if not issubclass(type(index), imported("pandas").Index):
-        raise UnavailableError("it is made of an Index that is not available")
-    return index
+    return _made_of(index, imported("pandas").Index, "an Index")
 
 
 def _take_labels(index: Any) -> Any:
@@ -88,15 +90,10 @@ def _labels(index: Any) -> Any:
     return index
 
 
-def _zone(zone: Any) -> tzinfo:
-    if not issubclass(type(zone), tzinfo):
-        raise UnavailableError("its time zone is not available")
-    found: tzinfo = zone
-    return found
-
-
 def _in_zone(moments: Any, zone: Any) -> Any:
-    return moments if zone is None else moments.tz_localize("UTC").tz_convert(_zone(zone))
+    if zone is None:
+        return moments
+    return moments.tz_localize("UTC").tz_convert(_made_of(zone, tzinfo, "a time zone"))
 
 
 def _counts(unit: Any, kind: str) -> str:
@@ -176,37 +173,26 @@ def _make_masked(cls: Any, data: list[Any]) -> Any:
 
 
 def _take_strings(obj: Any) -> list[Any]:
-    texts = [None if gap else str(text) for text, gap in zip(obj, obj.isna(), strict=True)]
-    return [None, _missing(obj), texts]
+    if obj.dtype.storage == "pyarrow":
+        texts = obj.__arrow_array__()
+    else:
+        texts = [None if gap else str(text) for text, gap in zip(obj, obj.isna(), strict=True)]
+    return [None, obj.dtype.na_value is imported("pandas").NA, texts]
 
 
-def _make_strings(_: Any, data: list[Any]) -> Any:
-    _, missing, texts = parts(data, object, bool, list)
-    for text in texts:
-        check(text, str, type(None))
-    return imported("pandas").array(texts, dtype=_string_dtype("python", missing=missing))
-
-
-def _take_arrow_strings(obj: Any) -> list[Any]:
-    return [None, _missing(obj), obj.__arrow_array__()]
-
-
-def _make_arrow_strings(cls: Any, data: list[Any]) -> Any:
+def _make_strings(cls: Any, data: list[Any]) -> Any:
+    pandas, arrow = imported("pandas"), imported("pyarrow")
     _, missing, texts = parts(data, object, bool, object)
-    texts = _chunked(texts)
-    arrow = imported("pyarrow")
-    if texts.type not in (arrow.string(), arrow.large_string()):
+    storage = "python" if type(texts) is list else "pyarrow"
+    gap = pandas.NA if missing else imported("numpy").nan
+    dtype = pandas.StringDtype(storage, na_value=gap)
+    if type(texts) is list:
+        for text in texts:
+            check(text, str, type(None))
+        return pandas.array(texts, dtype=dtype)
+    if _chunked(texts).type not in (arrow.string(), arrow.large_string()):
         raise ValueError("expected text")
-    return cls(texts, dtype=_string_dtype("pyarrow", missing=missing))
-
-
-def _missing(obj: Any) -> bool:
-    return obj.dtype.na_value is imported("pandas").NA
-
-
-def _string_dtype(storage: str, *, missing: bool) -> Any:
-    pandas = imported("pandas")
-    return pandas.StringDtype(storage, na_value=pandas.NA if missing else imported("numpy").nan)
+    return cls(texts, dtype=dtype)
 
 
 def _chunked(value: Any) -> Any:
@@ -362,6 +348,7 @@ def _finished(made: Any, attrs: dict[Any, Any], allows_duplicate_labels: bool) -
 
 _INDEX: Final = _Kind(lambda obj: [None, _column(obj.array), obj.name], _make_index)
 _MASKED: Final = _Kind(_take_masked, _make_masked)
+_STRINGS: Final = _Kind(_take_strings, _make_strings)
 _KINDS: Final[dict[str, _Kind]] = {
     "Timestamp": _Kind(_take_timestamp, _make_timestamp),
     "Timedelta": _Kind(_take_timedelta, _make_timedelta),
@@ -373,8 +360,8 @@ _KINDS: Final[dict[str, _Kind]] = {
     "IntegerArray": _MASKED,
     "FloatingArray": _MASKED,
     "BooleanArray": _MASKED,
-    "StringArray": _Kind(_take_strings, _make_strings),
-    "ArrowStringArray": _Kind(_take_arrow_strings, _make_arrow_strings),
+    "StringArray": _STRINGS,
+    "ArrowStringArray": _STRINGS,
     "ArrowExtensionArray": _Kind(
         lambda obj: [None, obj.__arrow_array__()], lambda cls, data: cls(_chunked(data[1]))
     ),
@@ -468,9 +455,6 @@ class PolarsForm(Form):
             return series
 
         return make
-
-    def shown(self, data: Any, extra: list[Any]) -> Any:
-        return None
 
 
 def _holds_objects(dtype: Any, polars: Any) -> bool:

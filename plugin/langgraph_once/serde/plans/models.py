@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import pydantic.networks
 import pydantic_core
 from pydantic import BaseModel, RootModel
 from pydantic_core import PydanticUndefined
 
-from langgraph_once.serde.format import head_bytes
+from langgraph_once.serde.format import NATIVE, head_bytes
 from langgraph_once.serde.plans.attributes import (
     asks_no_code,
     default_of,
@@ -149,19 +149,32 @@ class ModelForm(Form):
                 return None
             return head_of(obj.__pydantic_fields_set__)
 
+        def plain_run(items: list[Any]) -> tuple[bytes, list[Any]] | None:
+            middle = len(items) // 2
+            if type(items[middle]) is not cls or type(items[middle - 1]) is not cls:
+                return None  # as in a thread, where each is of another class than the next
+            names = items[0].__pydantic_fields_set__
+            states = [  # pydantic sets no private attributes where none are declared
+                state
+                for obj in items
+                if type(obj) is cls
+                and len(state := obj.__dict__) == size
+                and obj.__pydantic_fields_set__ == names
+                and obj.__pydantic_extra__ is None
+            ]
+            return (head_of(names), states) if len(states) == len(items) else None
+
         def write(out: Out, obj: Any) -> Ext:
             data = self.take(obj)
             out.kept.append(data)
             return out.object(obj, head_of(obj.__pydantic_fields_set__), data)
 
-        def write_plain(out: Out, obj: Any) -> Ext:
-            head = plain_head(obj)
-            return write(out, obj) if head is None else out.object(obj, head, obj.__dict__)
-
         is_special = own.is_root or own.private or own.manager is not None or not own.is_whole
         if is_special or not asks_no_code(cls):
             return Plan(write, has_identity=True, form=self)
-        return Plan(write_plain, plain_head, has_identity=True, form=self)
+        holding = tuple(name for name in own.fields if _may_hold(own.fields[name].annotation))
+        quick = None if own.has_extra or holding else plain_run
+        return Plan(write, plain_head, quick, holding, has_identity=True, form=self)
 
     def take(self, obj: Any) -> Any:
         own = _class(type(obj))
@@ -250,6 +263,16 @@ class ModelForm(Form):
             return obj
 
         return make
+
+
+def _may_hold(annotation: Any) -> bool:
+    """Whether a value of a field may be an object, or hold objects."""
+    if isinstance(annotation, type) and get_origin(annotation) is None:
+        return annotation not in NATIVE and dict not in annotation.__mro__
+    inner = get_args(annotation)
+    if get_origin(annotation) is Literal or inner[1:] == (Any,):  # `dict[str, Any]` is plain data
+        return False
+    return any(map(_may_hold, inner)) if inner else True
 
 
 def _heads(make: Callable[..., bytes], own: _Class) -> Callable[[set[str]], bytes]:
@@ -367,6 +390,9 @@ class UrlForm(Form):
 
     def maker(self, cls: Any, extra: list[Any]) -> Maker:
         return lambda data: cls(check(data, str))
+
+    def shown(self, data: Any, extra: list[Any]) -> Any:
+        return data
 
 
 class OldModelForm(Form):

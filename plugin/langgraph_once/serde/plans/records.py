@@ -10,7 +10,7 @@ from __future__ import annotations
 import copyreg
 from collections import UserString
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.plans.attributes import (
@@ -22,13 +22,9 @@ from langgraph_once.serde.plans.attributes import (
     layout,
     take,
 )
-from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
+from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared, imported
-
-if TYPE_CHECKING:
-    from ormsgpack import Ext
-
 
 __all__ = ["FORMS", "ObjectForm", "RecordForm", "ReducedForm", "StructForm", "has_hook"]
 
@@ -101,14 +97,8 @@ class RecordForm(Form):
         def plain_head(obj: Any) -> bytes | None:
             return head if obj.__dict__.keys() == names else None
 
-        def write(out: Out, obj: Any) -> Ext:
-            data = obj.__dict__
-            if data.keys() != names:
-                data = self.take(obj)
-                out.kept.append(data)
-            return out.object(obj, head, data)
-
-        return Plan(write, plain_head, has_identity=True, form=self)
+        write = super().plan(cls, name).write
+        return Plan(write, plain_head, holding=tuple(names), has_identity=True, form=self)
 
 
 _ROOTS: Final = (object, SimpleNamespace, UserString)
@@ -174,6 +164,9 @@ class StructForm(Form):
 
         return make
 
+    def shown(self, data: Any, extra: list[Any]) -> Any:
+        return data
+
 
 _UNSET: Final = object()
 
@@ -215,9 +208,6 @@ class ReducedForm(Form):
             return obj
 
         return make
-
-    def shown(self, data: Any, extra: list[Any]) -> Any:
-        return None
 
 
 def _set_state(obj: Any, state: Any) -> None:

@@ -112,16 +112,6 @@ def _seconds(offset: timedelta | None) -> int | None:
     return None if offset is None else offset.days * _DAY_SECONDS + offset.seconds
 
 
-def _kept(zone: tzinfo | None) -> Any:
-    """Return what stands for a zone of which an offset says too little; None for another."""
-    if type(zone) is timezone:
-        _, *name = zone.__getinitargs__()  # type: ignore[attr-defined]  # typeshed leaves it out
-        return zone if name else None
-    if isinstance(zone, ZoneInfo) and _is_key(zone.key):
-        return zone.key if type(zone) is ZoneInfo else zone  # pendulum's are derived from it
-    return None
-
-
 def _take_timezone(value: Any) -> list[Any]:
     offset, *name = value.__getinitargs__()
     return [_seconds(offset), offset.microseconds, *(name or [None])]

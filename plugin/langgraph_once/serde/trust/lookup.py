@@ -13,6 +13,7 @@ import sys
 import typing
 from abc import ABCMeta
 from collections import UserDict, UserList, UserString, deque
+from collections.abc import Iterable
 from datetime import date, time, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
@@ -40,7 +41,6 @@ __all__ = [
     "is_module_name",
     "names_in",
     "names_of",
-    "nested_class",
     "top_level",
 ]
 
@@ -59,32 +59,30 @@ def find(module: str, path: str) -> Any:
 
     It is found in the module, or in classes of it, never through a module inside of a module. It
     may call itself something else: a class that was renamed is often kept under its old name.
+    LangGraph names a nested class without the classes around it: the only one is found.
 
     Args:
         module: The name of the module.
         path: The names that lead to it, with points between them.
     """
     place = imported(module)
-    names = None if place is None else _names_in_module(place)
+    if place is None:
+        return None
+    names = _names_in_module(place)
+    found = _found(names, (path,) if "[" in path else path.split("."))
+    if found is None and path.isidentifier():
+        found = _found(names, _nested_paths(module, len(names)).get(path, "").split("."))
+    return found
+
+
+def _found(names: Any, steps: Iterable[str]) -> Any:
     found: Any = None
-    for part in (path,) if "[" in path else path.split("."):
-        found = (names or {}).get(part)
+    for step in steps:
+        found = (names or {}).get(step)
         names = names_in(found) if _is_class(found) else None
     if type(found) is staticmethod:
         found = found.__func__
     return None if names_of(found)[1] is None else found
-
-
-def nested_class(module: str, name: str) -> Any:
-    """Return the only class with this `__name__` that stands in a class of a module, or None.
-
-    LangGraph names a nested class without the classes around it.
-    """
-    place = imported(module)
-    if place is None or not name.isidentifier():
-        return None
-    path = _nested_paths(module, len(_names_in_module(place))).get(name)
-    return find(module, path) if path else None
 
 
 @lru_cache(256)

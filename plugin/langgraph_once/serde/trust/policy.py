@@ -29,7 +29,6 @@ from langgraph_once.serde.trust.lookup import (
     is_module_name,
     names_in,
     names_of,
-    nested_class,
 )
 from langgraph_once.serde.trust.project import imported_packages
 
@@ -128,9 +127,8 @@ class Trust:
             sealed: Whether the rows were sealed by one of our keys.
         """
         self.enforcement: Final[Enforcement] = enforcement
-        self.configured = tuple(listed)
         self._most = TABLE[enforcement]
-        self.listed = frozenset(self.configured)
+        self.listed = frozenset(listed)
         moved = {**_MOVED, **(aliases or {})}
         self._aliases = {old: _followed(old, moved) for old in moved}
         self._imports = imported_packages(source)
@@ -192,7 +190,7 @@ class Trust:
         name = self.current_name(name)
         module, _, path = name.partition(":")
         is_listed = self._is_listed(module, path) or module.split(".")[0] in _LIBRARIES
-        target = find(module, path) or nested_class(module, path)
+        target = find(module, path)
         if not (is_listed or is_marked(target)):
             known = self._is_known(module)
             if self._most[Standing.KNOWN if known else Standing.UNKNOWN] is May.NOTHING:
@@ -417,7 +415,7 @@ def _imported(module: str, path: str, place: str | None) -> Any:
         raise UnavailableError(f"{module:.100}:{path:.100} cannot be imported") from error
     if place and names_of(target)[1] is not None:
         return target
-    return find(module, path) or nested_class(module, path)
+    return find(module, path)
 
 
 def _listed_names(entry: Any) -> Iterable[str]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from itertools import combinations
+from threading import Lock
+from time import process_time
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from ormsgpack import Ext, packb
+from pydantic import BaseModel, Field
 
 from langgraph_once.errors import PayloadError
-from langgraph_once.serde.format import Code, head_bytes
-from tests.unit_tests.serde.core.classes import ONCE, Knot, Locked, Point, back, once
+from langgraph_once.serde.format import Code, Held, head_bytes, object_of
+from langgraph_once.serde.types_in_rows import mentions_in
+from tests.unit_tests.serde.core.classes import ONCE, Box, Knot, Locked, Point, back, once
 from tests.unit_tests.serde.fidelity.sameness import difference
 
 
@@ -113,6 +117,110 @@ def test_what_the_tests_forge_is_what_is_written() -> None:
 def test_a_damaged_thread_is_refused(data: bytes) -> None:
     with pytest.raises(PayloadError):
         ONCE.loads_typed(("once2", data))
+
+
+class Lines(BaseModel):
+    by_sku: dict[str, Point]
+
+
+def holder(held: Any, heads: Any, data: Any, *, name: Any = "x", inner: Any = HEAD) -> bytes:
+    """Return a `Point` whose `x` holds objects."""
+    head = packb(["holder", None, 0, inner, [[name, held, heads]]])
+    return packb(object_of(head, {"x": data, "y": 0}))
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (Point(**ITEM), holder(Held.ONE, [HEAD], ITEM)),
+        ([Point(**ITEM)] * 1, holder(Held.ALIKE, [HEAD], [ITEM])),
+        ([Point(**ITEM), Point(**ITEM)], holder(Held.ALIKE, [HEAD], [ITEM, ITEM])),
+        ([Point(**ITEM), 3], holder(Held.MIXED, [HEAD], [b"\1\0", [ITEM, 3]])),
+        ({"a": Point(**ITEM)}, holder(Held.ALIKE, [HEAD], {"a": ITEM})),
+        ([3, Point(x=4)], None),
+        ([Point(x=Point(**ITEM)), Point(x={"a": Point(**ITEM)}), Knot([Point(**ITEM)])], None),
+    ],
+)
+def test_an_object_holds_the_data_of_others(value: Any, data: bytes | None) -> None:
+    whole = Point(x=value, y=0)
+    written = ONCE.dumps_typed(whole)[1]
+    assert data is None or written == data
+    assert difference(whole, back(whole)) is None
+    assert difference([whole, whole], back([whole, whole])) is None
+
+
+def test_what_an_object_holds_is_found_among_the_types_of_a_row() -> None:
+    data = ONCE.dumps_typed([Point(x=[Knot(Box(1))]), 3])[1]
+    names = {mention.name.partition(":")[2] for mention in mentions_in("once2", data)}
+    assert names == {"Point", "Knot", "Box"}
+
+
+@pytest.mark.parametrize("key", [1, "\ud800", (1, 2)], ids=type)
+def test_a_dictionary_of_objects_may_have_any_keys(key: Any) -> None:
+    value = Lines.model_construct(by_sku={key: Point(**ITEM), "b": Point(x=(1,))})
+    assert difference(value, back(value)) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        holder(Held.ONE, [HEAD], [1]),
+        holder(Held.ONE, [], ITEM),
+        holder(Held.ONE, [HEAD, HEAD], ITEM),
+        holder(Held.ONE, [3], ITEM),
+        holder(Held.ONE, [HEAD], ITEM, name="z"),
+        holder(Held.ONE, [HEAD], ITEM, name=[]),
+        holder(Held.ONE, [HEAD], ITEM, inner=3),
+        holder(Held.ONE, [HEAD * 1000], ITEM),
+        holder(Held.ALIKE, [HEAD], 3),
+        holder(Held.ALIKE, [HEAD], [3]),
+        holder(Held.ALIKE, [HEAD], {"a": 3}),
+        holder(Held.ALIKE, [b""], [ITEM]),
+        holder(Held.MIXED, [HEAD], [ITEM]),
+        holder(Held.MIXED, [HEAD], [b"\1", [ITEM, ITEM]]),
+        holder(Held.MIXED, [HEAD], [b"\2", [ITEM]]),
+        holder(Held.MIXED, [HEAD], [b"\1\1", {"a": ITEM}]),
+        packb(object_of(packb(["holder", None, 0, HEAD, [["x", 0, [HEAD]]]]), [ITEM])),
+        packb(object_of(packb(["holder", None, 0, HEAD]), ITEM)),
+        packb([[[HEAD], b"\1"], ITEM, {"a": [Ext(Code.MANY, packb([[HEAD], b"\1"])), ITEM]}]),
+    ],
+)
+def test_a_damaged_holder_is_refused(data: bytes) -> None:
+    with pytest.raises(PayloadError):
+        ONCE.loads_typed(("once2", data))
+
+
+class Excluding(BaseModel):
+    """Has a field that LangGraph leaves out."""
+
+    name: str
+    held: Any = Field(default=None, exclude=True)
+
+
+def test_one_of_the_objects_in_an_object_that_cannot_be_written_concerns_no_other() -> None:
+    inner = [Excluding(name="a"), Excluding(name="b", held=Lock()), Point(x=(1,))]
+    found = back(Point(x=[Knot(inner), Knot([Point(x=1), Point(x=2)])]))
+    first, second = found.x
+    assert [first.label[0], first.label[2]] == [Excluding(name="a"), Point(x=(1,))]
+    assert first.label[1] == Excluding(name="b")
+    assert second.label == [Point(x=1), Point(x=2)]
+
+
+def test_writing_takes_no_longer_the_deeper_what_cannot_be_written_stands() -> None:
+    value: Any = Excluding(name="a", held=Lock())
+    for _ in range(25):
+        value = Point(x=[value, 1])
+    began = process_time()
+    back(value)
+    assert process_time() - began < 5
+
+
+@pytest.mark.parametrize("levels", [2, 20, 60])
+def test_objects_in_lists_of_objects_may_stand_deep(levels: int) -> None:
+    value: Any = [Point(x="\ud800"), Point(x=(1,))]
+    for level in range(levels):
+        value = [Point(x=value), Point(x=level)]
+    assert difference(value, back(value)) is None
 
 
 def test_a_class_that_is_not_allowed_gives_stand_ins_or_an_error() -> None:

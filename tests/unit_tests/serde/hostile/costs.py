@@ -363,6 +363,7 @@ _COMMON: Final[dict[str, Any]] = {
     "40,000 slices in each other": lambda: chained(40_000, sliced),
     "views in each other": lambda: chained(35_000, lambda part: value(17, mapping(_ONE, part))),
     "partials in each other": lambda: chained(8000, partial),
+    "1,660 arrays in each other": lambda: chained(1660, objects),
     "arrays in each other": lambda: chained(14_000, objects),
     "records in each other": lambda: chained(
         10_000, lambda part: obj("record", f"{HERE}:Record", pack({"name": raw(part), "other": 1}))
@@ -383,6 +384,7 @@ _COMMON: Final[dict[str, Any]] = {
     "60 lists in pairs, to and fro": lambda: _to_and_fro(60),
     "9,000 errors in each other, each before what it holds": lambda: _contexts(9_000, forward=True),
     "errors that are each other's context": lambda: _contexts(9_000),
+    "three chains of 4,000 errors that lead back": lambda: _leading_back(3, 4000),
     "an error that is its own context": lambda: graph(
         exception("ValueError", [], {}, [raw(node(0)), raw(node(0)), False])
     ),
@@ -450,6 +452,19 @@ def _to_and_fro(levels: int) -> bytes:
     return graph(*first, b"\x90", *last, array(node(0)))
 
 
+def _leading_back(chains: int, length: int) -> bytes:
+    """Return a list of chains of errors, each of which ends with the list."""
+    nodes: list[bytes] = []
+    ends: list[bytes] = []
+    for _ in range(chains):
+        nodes.append(exception("OSError", [raw(node(chains * length))], {}, _LINKS))
+        for _ in range(length - 1):
+            links = [None, raw(node(len(nodes) - 1)), False]
+            nodes.append(exception("OSError", [], {}, links))
+        ends.append(node(len(nodes) - 1))
+    return graph(*nodes, array(*ends))
+
+
 def _padded(levels: int, size: int) -> bytes:
     data = pack(bytes(size))
     for _ in range(levels):
@@ -490,6 +505,15 @@ PRESSED: Final[dict[str, Any]] = {
     "200,000 errors": lambda: array(*[exception("OSError", [1], {}, _LINKS)] * 200_000),
     "a thread of 3 million records": lambda: b"\xdd" + struct.pack(">I", 3 * _MB + 1) + many([head_bytes("record", f"{HERE}:Record")], b"\1" * (3 * _MB)) + b"\x80" * (3 * _MB),
     "moments of a long index": lambda: dates(days(1_000_000), "B"),
+    "1.5 million nodes": lambda: graph(*[b"\x90"] * 1_500_000),
+    "1.5 million nodes in a list": lambda: array(graph(*[b"\x90"] * 1_500_000)),
+    "300,000 of LangGraph's objects in one of ours": lambda: obj(
+        "stock", "a:B", pack(pack(array(*[stock(0, "builtins", "list", [])] * 300_000))), 7
+    ),
+    "one head for 100,000 series": lambda: array(
+        shared(pack(head_bytes("pandas", "pandas.core.indexes.base:Index"))),
+        *[ext(Code.OBJECT, b"\x92" + again(0) + pack([None, line(bytes(8)), None]))] * 100_000,
+    ),
     "labels of a long index": lambda: obj(
         "pandas", "pandas.core.arrays.categorical:Categorical",
         pack([None, line(bytes(8)), index(colliding(500_000)), False]),

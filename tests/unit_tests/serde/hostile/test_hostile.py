@@ -19,18 +19,8 @@ MAX_SECONDS = 2.0
 MAX_MEGABYTES = 512
 TRIES = 3
 _PARTS = 6
-LEFT = (
-    *("a thread of 3 million records", "400,000 records", "200,000 errors"),
-    *("3 million empty tuples", "8 million empty tuples", "a thread of stand-ins"),
-)
-"""Compressed rows that take up to 10 s, since a small row may become 256 MB."""
-
-SLOW_TO_WRITE = "22 tuples in pairs, in a set"
-"""It is read in 0.1 s. To write it back takes 6 to 12 s, since its four million tuples are written
-out, as by LangGraph."""
-
-SOON = [name for name in HOSTILE if "compressed" not in name and name != SLOW_TO_WRITE]
-LATER = [name for name in HOSTILE if "compressed" in name and not name.endswith(LEFT)]
+SOON = [name for name in HOSTILE if "compressed" not in name]
+LATER = [name for name in HOSTILE if "compressed" in name]
 
 
 def measured(names: list[str]) -> dict[str, dict[str, Any]]:
@@ -45,6 +35,7 @@ def harm_of(facts: dict[str, Any]) -> dict[str, Any] | None:
         and not facts["written"].startswith("not ours")
         and facts["harms"] == []
         and within(facts["seconds"], MAX_SECONDS)
+        and within(facts["writing"], MAX_SECONDS)
         and facts["mb"] < MAX_MEGABYTES
     )
     return None if is_met else facts

@@ -19,5 +19,5 @@ BREACHES: Final[dict[str, str]] = {
 WRAPPER_BREACHES: Final[dict[str, str]] = {}
 """What values are put into, that breaks the law when it is put into something itself."""
 
-ELSEWHERE: Final[frozenset[str]] = frozenset()
+ELSEWHERE: Final[frozenset[str]] = frozenset({"pendulum, date", "pendulum, duration"})
 """Kinds that are a stand-in where nobody has imported their class: LangGraph imports it."""

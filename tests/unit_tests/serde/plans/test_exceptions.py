@@ -11,7 +11,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import Interrupt
 from pydantic import BaseModel, ValidationError
 
-from langgraph_once.serde import OpaqueStr, Unstored, UnstoredError
+from langgraph_once.serde import OpaqueStr, UnstoredError
 from langgraph_once.serde.plans.exceptions import as_text
 from langgraph_once.serde.refused import UnwritableError
 from tests.unit_tests.serde.labels import label
@@ -193,11 +193,8 @@ def test_the_text_is_cut_short_and_may_be_unknown() -> None:
     assert str(as_text(odd)) == "builtins:ValueError: no"
 
 
-def test_the_stand_ins_have_names_that_stay() -> None:
+def test_the_stand_in_has_a_name_that_stays() -> None:
     assert name_of(UnstoredError) == "langgraph_once.serde:UnstoredError"
-    assert name_of(Unstored) == "langgraph_once.serde:Unstored"
-    assert repr(Unstored("a:b")) == "<Unstored a:b>"
-    assert_comes_back(Unstored("a:b"))
 
 
 class LaterError(Exception):

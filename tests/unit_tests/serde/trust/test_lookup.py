@@ -18,7 +18,6 @@ from langgraph_once.serde.trust.lookup import (
     is_data,
     is_module_name,
     names_of,
-    nested_class,
 )
 from tests.unit_tests.serde.trust import places
 
@@ -41,7 +40,6 @@ class _Lazy(ModuleType):
         ("Old", places.Record),
         ("Ordinary.Inner", places.Ordinary.Inner),
         ("function", places.function),
-        ("Inner", None),
         ("Called.mro", None),
         ("collections.OrderedDict", None),
         ("enum", None),
@@ -65,17 +63,15 @@ def test_a_lazy_module_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_nested_class_is_found_by_its_last_name_if_there_is_one() -> None:
-    assert nested_class(HERE, "Inner") is places.Ordinary.Inner
-    assert nested_class(HERE, "Record") is None
-    assert nested_class(HERE, "not a name") is None
-    assert nested_class("not_imported_by_anybody", "Inner") is None
+    assert find(HERE, "Inner") is places.Ordinary.Inner
+    assert find(HERE, "not a name") is None
 
 
 def test_two_nested_classes_of_one_name_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("twice_of_this_test")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec("class A:\n class In: pass\nclass B:\n class In: pass", vars(module))
-    assert nested_class(module.__name__, "In") is None
+    assert find(module.__name__, "In") is None
 
 
 def test_names_are_those_that_the_class_itself_has() -> None:
