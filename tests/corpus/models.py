@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,9 @@ class WireModel(BaseChatModel):
     breaks: Mapping[int, int] = {}
     """The chunks after which a call breaks, by the call's number from 0."""
 
+    hangs: Mapping[int, int] = {}
+    """The chunks after which a call says nothing more, by the call's number. In async graphs."""
+
     _calls: int = PrivateAttr(default=0)
 
     @property
@@ -50,16 +54,28 @@ class WireModel(BaseChatModel):
             whole.usage_metadata = chunk.usage_metadata or whole.usage_metadata
         return ChatResult(generations=[ChatGeneration(message=whole)])
 
+    async def _agenerate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        if self._calls in self.hangs:
+            self._next()
+            await asyncio.sleep(3600)
+        return self._generate(messages)
+
     def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[Any]:
+        for _at, chunk in self._chunks(*self._next()):
+            yield chunk
+
+    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[Any]:
         number, answer = self._next()
+        for at, chunk in self._chunks(number, answer):
+            if at == self.hangs.get(number):
+                await asyncio.sleep(3600)
+            yield chunk
+
+    def _chunks(self, number: int, answer: AIMessage) -> Iterator[tuple[int, ChatGenerationChunk]]:
         for at, chunk in enumerate(self.wire(answer)):
             if at == self.breaks.get(number):
                 raise BrokenConnectionError("the connection broke")
-            yield ChatGenerationChunk(message=chunk)
-
-    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[Any]:
-        for chunk in self._stream(messages):
-            yield chunk
+            yield at, ChatGenerationChunk(message=chunk)
 
     def _next(self) -> tuple[int, AIMessage]:
         number = self._calls

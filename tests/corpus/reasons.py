@@ -107,6 +107,14 @@ BROKEN_OFF = Reason(
     "side by side.",
     *STREAMED,
 )
+GIVEN_UP = Reason(
+    "An answer that broke off may be all that was said: nothing tells that nobody asks again.",
+    *STREAMED,
+)
+GIVEN_UP_INSIDE = GIVEN_UP._replace(
+    where="`messages` of the graphs inside",
+    holds=lambda variant: streams(variant) and shows_graphs(variant),
+)
 TOLD_LATE = Reason(
     "Complete blocks of an answer that broke off are repeated before the second answer can "
     "be distinguished from another model's; then the first is taken back.",
@@ -168,6 +176,9 @@ REASONS: dict[str, tuple[Reason, ...]] = {
         (REMOVED,),
         ("removed-answer", "summarized", "removed-in-child", "removed-and-said-again"),
     ),
+    **_of((EDITED, WRITTEN), ("dict-copied-edited", "pair-copied-edited")),
+    **_of((EDITED,), ("dict-copied-edited-in-a-graph",)),
+    **_of((REMOVED, WRITTEN), ("dict-copied-removed",)),
     **_of((KEPT,), ("summarized-and-kept",)),
     **_of((REMOVED, NAMELESS), ("removed-unstreamed", "removed-copy", "removed-in-later-turn")),
     **_of((UNWALKED_INSIDE,), ("sent-in-child",)),
@@ -249,6 +260,11 @@ REASONS: dict[str, tuple[Reason, ...]] = {
     ),
     **_of((BROKEN_OFF,), ("with-fallbacks", "with-fallbacks-named", "with-fallbacks-unnamed")),
     **_of((TOLD_LATE,), ("retried-blocks",)),
+    **_of(
+        (GIVEN_UP,),
+        ("cancelled-for-good", "handled", "handled-by-a-model", "handled-after-retries"),
+    ),
+    **_of((GIVEN_UP_INSIDE,), ("handled-in-a-graph",)),
     **_of(
         (TWO_RUNS,),
         (

@@ -73,10 +73,13 @@ def _message(value: Any) -> BaseMessage | None:
     return convert_to_messages([value])[0] if is_pair or is_dict else None
 
 
+OURS = frozenset({"__root__", "__overwrite__"})
+"""Where something of the graph's stands."""
+
+
 def _is_platform_key(key: Any) -> bool:
-    return (
-        isinstance(key, str) and key.startswith("__") and key not in {"__root__", "__overwrite__"}
-    )
+    is_own = isinstance(key, str) and key.startswith("__")
+    return is_own and key not in OURS and not key.startswith("__error_handler__")
 
 
 def merged(left: Any, right: Any) -> Any:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.ledger import Ledger, Listed
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 
 __all__ = ["AsyncSaves", "Call", "Calls", "FailureGuard", "Saves", "aanswer", "answer"]
@@ -127,10 +127,10 @@ class Saves(_LatestSave):
         self._is_idle = threading.Event()
         self._is_idle.set()
 
-    def put(self, address: StreamAddress, ledger: Ledger) -> None:
-        """Save a ledger soon; it does not block."""
+    def put(self, address: StreamAddress, ledger: Ledger, state: Listed) -> None:
+        """Save a ledger soon, without what the state tells; it does not block."""
         with self.guard():
-            new = address, ledger.to_bytes()
+            new = address, ledger.to_bytes(beside=state)
             with self._lock:
                 self._next = new
                 if not self._is_idle.is_set():
@@ -160,10 +160,10 @@ class AsyncSaves(_LatestSave):
 
     _task: asyncio.Task[None] | None = None
 
-    def put(self, address: StreamAddress, ledger: Ledger) -> None:
-        """Save a ledger soon; it does not block."""
+    def put(self, address: StreamAddress, ledger: Ledger, state: Listed) -> None:
+        """Save a ledger soon, without what the state tells; it does not block."""
         with self.guard():
-            self._next = address, ledger.to_bytes()
+            self._next = address, ledger.to_bytes(beside=state)
             if self._task is None or self._task.done():
                 self._task = asyncio.create_task(self._drain())
 

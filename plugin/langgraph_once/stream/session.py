@@ -31,7 +31,11 @@ from langgraph_once.stream.bookkeeping import (
     answer,
 )
 from langgraph_once.stream.chunk_filter import Expand, Opened
-from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unnamed
+from langgraph_once.stream.dedup.states.state_cut import (
+    in_lists,
+    listed_ids,
+    listed_unnamed,
+)
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
@@ -80,6 +84,8 @@ class StreamThread:
     _at: StreamAddress | None = None
     _before: StreamAddress | None = None
     _rests_until: float = 0.0
+    _state: Any = None
+    """The state at the checkpoint that it came to last."""
 
     def __post_init__(self) -> None:
         asked = self.config["configurable"]
@@ -133,15 +139,17 @@ class StreamThread:
         # With durability "exit" only the last is stored, and the parent of each is the one before
         # the run. Before the first node runs nothing is new, and the end saves the ledger anyway.
         is_stored = before is not None and parent and self._at_checkpoint(parent) == before
+        self._state = part.data["values"]
         if is_stored and coming and began >= self._rests_until:
-            self._saves.put(at, ledger)
+            self._saves.put(at, ledger, in_lists(self._state))
             now = time.monotonic()
             self._rests_until = now + REST_PER_SAVE * (now - began)
 
     def end(self, ledger: Ledger) -> None:
         """Keep the ledger with the checkpoint that the stream came to."""
         if (at := self._at or self._start_at) is not None:
-            self._saves.put(at, ledger)
+            with self._saves.guard():
+                self._saves.put(at, ledger, in_lists(self._state))
 
     def _opening(self, guard: FailureGuard) -> Calls[tuple[Ledger, StreamAddress | None, bool]]:
         """The ledger, the address that the stream starts from, and whether it may be watched."""
@@ -152,10 +160,16 @@ class StreamThread:
                 saved = yield Call(self.store, "load_stream_state", address)
                 if saved is not None:
                     break
-        state: Any = {}
+        whole: Any = {}
         if self.graph is not None:
-            state = (yield Call(self.graph, "get_state", self.config)).values
-        ledger = self._ledger(found, saved, address, state)
+            whole = (yield Call(self.graph, "get_state", self.config)).values
+        was_left = found is not None and address == next(self._addresses(found))
+        before = found
+        if found is not None and saved is not None and not was_left:
+            before = yield Call(self.saver, "get_tuple", found.parent_config)
+        ledger = self._ledger(saved, was_left=was_left)
+        self._state = _visible(found, whole)
+        self._seed(ledger, _visible(before, whole))
         may_watch = False
         with self._saves.guard():
             _copy_interrupts(found)
@@ -180,31 +194,43 @@ class StreamThread:
     def _at_checkpoint(self, where: Mapping[str, Any]) -> StreamAddress:
         return StreamAddress(self._id, self._ns, where["checkpoint_id"])
 
-    def _ledger(
-        self,
-        found: CheckpointTuple | None,
-        saved: bytes | None,
-        address: StreamAddress | None,
-        whole: Any,
-    ) -> Ledger:
+    def _ledger(self, saved: bytes | None, *, was_left: bool) -> Ledger:
+        """The ledger that was saved, if one was.
+
+        Args:
+            saved: Its bytes.
+            was_left: It was saved with the checkpoint that the stream starts from.
+        """
         if saved is not None:
             # A ledger of a newer version, or damaged: the state tells most of it.
             ledger = Ledger.from_bytes(saved, on_error="fresh")
             ledger.limit(self.dedup)  # which may have changed since
         else:
             ledger = Ledger.within(self.dedup)
-        was_left = found is not None and address == next(self._addresses(found))
         if not (self.may_repeat and was_left):  # else the step that was under way is no more
             ledger.forget_updates()
-        if found is not None:
-            state = {**found.checkpoint["channel_values"], **dict(entries_of(whole))}
-            visible = {key: value for key, value in state.items() if not key.startswith("__")}
-            ledger.seed(message for _, message in found_in_input(visible))
-            for place, said in listed_unnamed(visible).items():
-                ledger.pending_ids.state((), place, said)
-            if saved is None:
-                ledger.snapshot((), listed_ids(visible))
         return ledger
+
+    def _seed(self, ledger: Ledger, before: Any) -> None:
+        """Note what the state tells of what the consumer has.
+
+        Args:
+            ledger: What it has besides.
+            before: The state at the checkpoint with which the ledger was saved.
+        """
+        stood = listed_ids(before)
+        ledger.seed((message for _, message in found_in_input(self._state)), stood)
+        for place, said in listed_unnamed(self._state).items():
+            ledger.pending_ids.state((), place, said)
+        ledger.snapshot((), {**ledger.snapshots.get((), {}), **stood})
+
+
+def _visible(found: CheckpointTuple | None, whole: Any) -> Any:
+    """The state of a thread, without what is LangGraph's own."""
+    if found is None:
+        return {}
+    state = {**found.checkpoint["channel_values"], **dict(entries_of(whole))}
+    return {key: value for key, value in state.items() if not key.startswith("__")}
 
 
 class Begun(Protocol):

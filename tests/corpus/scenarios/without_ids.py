@@ -12,7 +12,7 @@ from langgraph.types import Command, RetryPolicy, interrupt
 from tests.corpus.graphs import Steps, chain, nested, node, text_of
 from tests.corpus.models import answers
 from tests.corpus.scenario import ASKED, Graph, Run, Scenario, row
-from tests.corpus.units import Unit, heard, said
+from tests.corpus.units import Unit, gone, heard, said
 
 __all__ = ["SCENARIOS"]
 
@@ -24,8 +24,12 @@ CONSTANT: dict[str, Any] = {"messages": [{"role": "assistant", "content": HELLO}
 """One object, which the node returns each time."""
 
 
+def as_dict(text: str) -> dict[str, str]:
+    return {"role": "assistant", "content": text}
+
+
 def writes(_: Any) -> dict[str, Any]:
-    return {"messages": [{"role": "assistant", "content": HELLO}]}
+    return {"messages": [as_dict(HELLO)]}
 
 
 def edits(state: Any) -> dict[str, Any]:
@@ -36,12 +40,12 @@ def removes(state: Any) -> dict[str, Any]:
     return {"messages": [RemoveMessage(id=state["messages"][-1].id)]}
 
 
-def copies_as_dict() -> Any:
-    """A node that streams an answer and returns it as a dict."""
+def copies_as_dict(made: Callable[[str], Any] = as_dict) -> Any:
+    """A node that streams an answer and returns it as a dict, or as what else stands for it."""
     model = answers(HELLO)
 
     def steps(_: Any) -> Steps:
-        return {"messages": [{"role": "assistant", "content": text_of((yield model, "?"))}]}
+        return {"messages": [made(text_of((yield model, "?")))]}
 
     return node(steps)
 
@@ -98,6 +102,33 @@ SCENARIOS = (
         "A node streams an answer and returns it as a dict.",
         lambda: chain(copies_as_dict()),
         said(HELLO),
+    ),
+    written(
+        "dict-copied-edited",
+        "The next node edits what was streamed and returned as a dict.",
+        lambda: chain(copies_as_dict(), edits),
+        gone(HELLO),
+        said(EDITED),
+    ),
+    written(
+        "dict-copied-removed",
+        "The next node removes what was streamed and returned as a dict.",
+        lambda: chain(copies_as_dict(), removes),
+        gone(HELLO),
+    ),
+    written(
+        "pair-copied-edited",
+        "The next node edits what was streamed and returned as a pair.",
+        lambda: chain(copies_as_dict(lambda text: ("ai", text)), edits),
+        gone(HELLO),
+        said(EDITED),
+    ),
+    written(
+        "dict-copied-edited-in-a-graph",
+        "A graph inside returns a dict of what it streamed, the one around it edits that.",
+        lambda: chain(chain(copies_as_dict()), edits),
+        gone(HELLO),
+        said(EDITED),
     ),
     written("dict-retried", "Its graph runs again.", around_fails_once, said(HELLO)),
     written(

@@ -48,6 +48,16 @@ def says_copy(text: str) -> Node:
     return node
 
 
+def says_under_another_id(text: str) -> Node:
+    """A node that streams `text` and returns it under an id of its own; a ledger knows both."""
+
+    def node(state: Any) -> Any:
+        streamed = model(text).invoke(state["messages"])
+        return {"messages": [AIMessage(str(streamed.text), id=f"own-{streamed.id}")]}
+
+    return node
+
+
 def chain(*nodes: Node) -> Graph:
     """A graph that runs `nodes` one after the other."""
     builder = StateGraph(MessagesState)

@@ -351,7 +351,8 @@ async def test_a_save_that_was_slow_is_made_all_the_same_and_the_newest_after_it
         if kept is not None:
             break
         await asyncio.sleep(0.01)
-    assert [entry.content.text for entry in Ledger.from_bytes(kept or b"").known()] == SAID
+    ledger = Ledger.from_bytes(kept or b"")
+    assert ledger.ended == ledger.epoch
 
 
 @pytest.fixture

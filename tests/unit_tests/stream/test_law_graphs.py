@@ -38,12 +38,13 @@ QUIET = [
     "echoes",
     "writes",
     "writes_pair",
+    "copies_as_pair",
     "edits",
     "removes",
     "streams_and_edits",
 ]
 LEAVES = st.tuples(
-    st.sampled_from([*QUIET, "fails_once", "dies_once", "asks", "asks_twice"]), TEXTS
+    st.sampled_from([*QUIET, "handled", "fails_once", "dies_once", "asks", "asks_twice"]), TEXTS
 )
 # A message that a graph inside edits and then removes keeps its first text in the graph around
 # it, which the engine does not restore (`docs/exactly-once.md` names it).
@@ -90,7 +91,10 @@ class Script:
         before: str = START
         for at, (kind, said) in enumerate(nodes):
             name = f"{kind}{at}"
-            builder.add_node(name, self.node(kind, said), retry_policy=RETRY)
+            how: Any = {"retry_policy": RETRY}
+            if kind == "handled":
+                how["error_handler"] = self.node("writes", said)
+            builder.add_node(name, self.node(kind, said), **how)
             builder.add_edge(before, name)
             before = name
         return builder.compile(**options)
@@ -134,6 +138,13 @@ class Script:
 
     def _writes_pair(self, state: Any, text: str) -> Any:
         return [("ai", text)]
+
+    def _copies_as_pair(self, state: Any, text: str) -> Any:
+        return [("ai", str(model(text).invoke(state["messages"]).text))]
+
+    def _handled(self, state: Any, text: str) -> Any:
+        model(f"not {text}").invoke(state["messages"])
+        raise LookupError
 
     def _edits(self, state: Any, text: str) -> Any:
         return [AIMessage(text, id=state["messages"][-1].id)]
@@ -301,7 +312,7 @@ def test_a_stream_that_is_cut_short_goes_on_where_it_was(nodes: Any, cuts: list[
     A last node, which says nothing, keeps the thread open, so that a cut in the last step of
     the others has a stream after it.
     """
-    assume("writes_pair" not in str(nodes))
+    assume("pair" not in str(nodes))
     last = ("sleeps", "")
     graph = exactly(Script().graph([*nodes, last], checkpointer=InMemorySaver()))
     consumer = Consumer()

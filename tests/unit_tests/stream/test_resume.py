@@ -16,7 +16,14 @@ from langgraph.types import Command, interrupt
 from langgraph_once import DedupConfig
 from langgraph_once.stream import InMemoryStreamStateStore, Ledger, StreamAddress, StreamStateStore
 from tests.exact import exactly
-from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
+from tests.unit_tests.stream.scenes import (
+    ASKED,
+    chain,
+    folded,
+    model,
+    says,
+    says_under_another_id,
+)
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 MESSAGES: Any = {"stream_mode": "messages"}
@@ -272,7 +279,7 @@ class TestAStoreThatFails:
 
 def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:
     store = InMemoryStreamStateStore()
-    graph = graph_of(says("First."), says("Second."), says("Third."))
+    graph = graph_of(*map(says_under_another_id, ("First.", "Second.", "Third.")))
     list(exactly(graph, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
     small = exactly(graph, DedupConfig(max_messages=1), stream_state=store)
     list(small.stream(ASKED, THREAD, **MESSAGES))

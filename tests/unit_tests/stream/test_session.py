@@ -26,7 +26,14 @@ from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress
 from tests.exact import exactly
 from tests.forked import run_python
 from tests.unit_tests.stream.killed import OPTIONS, SECOND, THREAD, graph_in
-from tests.unit_tests.stream.scenes import ASKED, chain, folded, says, says_copy
+from tests.unit_tests.stream.scenes import (
+    ASKED,
+    chain,
+    folded,
+    says,
+    says_copy,
+    says_under_another_id,
+)
 
 KINDS: dict[str, Any] = {"AIMessageChunk": AIMessageChunk, "RemoveMessage": RemoveMessage}
 
@@ -60,8 +67,11 @@ def recorded(
 ) -> tuple[Any, Recorder]:
     monkeypatch.setattr("langgraph_once.stream.session.REST_PER_SAVE", 0)
     store = Recorder()
-    rest = [store.behind(count, says(text)) for count, text in ((1, "Second."), (2, "Third."))]
-    plain = chain(says("First."), *rest)
+    rest = [
+        store.behind(count, says_under_another_id(text))
+        for count, text in ((1, "Second."), (2, "Third."))
+    ]
+    plain = chain(says_under_another_id("First."), *rest)
     options: Any = {"checkpointer": saver or InMemorySaver()}
     return exactly(plain.copy(options), stream_state=store), store
 
@@ -239,9 +249,23 @@ def test_each_ledger_is_saved_with_the_checkpoint_of_the_step_before(
     assert [saved for saved, _ in store.saved] == ids[-3:]
 
 
+def test_a_ledger_is_small_however_long_its_thread_is() -> None:
+    store, sizes = InMemoryStreamStateStore(), []
+    graph: Any = exactly(
+        chain(says("First. " * 50)).copy({"checkpointer": InMemorySaver()}), stream_state=store
+    )
+    for turn in range(40):
+        list(graph.stream({"messages": [("user", f"Again, {turn}.")]}, THREAD, **OPTIONS))
+        at = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
+        sizes.append(len(store.load_stream_state(StreamAddress("1", "", at)) or b""))
+    assert 0 < sizes[-1] < 1.1 * sizes[0]
+    assert sizes[-1] < 4_000
+
+
 def test_a_checkpoint_that_has_none_takes_the_ledger_of_the_one_before() -> None:
     graph: Any = exactly(
-        chain(says("First.")).copy({"checkpointer": InMemorySaver()}), stream_state=Recorder()
+        chain(says_under_another_id("First.")).copy({"checkpointer": InMemorySaver()}),
+        stream_state=Recorder(),
     )
     list(graph.stream(ASKED, THREAD, **OPTIONS))
     graph.update_state(THREAD, {"messages": [("user", "More.")]})

@@ -18,6 +18,7 @@ from langgraph_once.events.vocabulary.event import (
     Event,
 )
 from langgraph_once.stream import Part
+from langgraph_once.stream.part.namespace import is_reserved
 from langgraph_once.stream.part.where import Pattern, Where
 
 __all__ = ["ChannelEvents", "node_updates", "read_key"]
@@ -25,7 +26,6 @@ __all__ = ["ChannelEvents", "node_updates", "read_key"]
 Namespace: TypeAlias = tuple[str, ...]
 
 MISSING = object()
-RESERVED = "__"
 ROOT_KEY = "__root__"
 
 
@@ -139,8 +139,7 @@ def node_updates(data: Any) -> Iterator[tuple[str, Any]]:
     if not isinstance(data, Mapping):
         return
     for node, update in data.items():
-        # `__interrupt__` and `__metadata__` are LangGraph's, not of a node.
-        if node.startswith(RESERVED):
+        if is_reserved(node):
             continue
         # A node that runs in several tasks of a step (`Send`) has a list of its writes.
         many = isinstance(update, list) and all(isinstance(u, Mapping) for u in update)

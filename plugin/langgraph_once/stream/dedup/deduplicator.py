@@ -192,7 +192,7 @@ class Deduplicator:
         """
         waiting, is_values = self.ledger.pending_ids, part.mode == "values"
         self._is_interrupted |= is_values and not part.ns and has_interrupt(part)
-        if part.mode not in STATE_MODES or self._is_interrupted or not waiting.parts:
+        if part.mode not in STATE_MODES or self._is_interrupted or not waiting:
             return
         for message, _ in listed(part.data):
             if message.id and not self.ledger.entries(message.id):
@@ -200,6 +200,8 @@ class Deduplicator:
                 found = waiting.take(said, part.ns, snapshot=is_values, waits=True)
                 if found is not None and found.part is not None:
                     yield with_id(found.part, message.id)
+                elif found is not None and found.entry is not None:
+                    self.ledger.alias(found.entry, message.id)
 
     def _after_named(self, state: Part) -> Iterator[Operation]:
         """What is new of a state, after the messages that it shows the ids of."""

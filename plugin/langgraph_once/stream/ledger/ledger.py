@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, Self, TypeAlias
 
 from langchain_core.messages import BaseMessage
@@ -25,10 +26,13 @@ from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, PerGraph, Place, bare, lineage, names
 
-__all__ = ["MAX_MESSAGES", "Ledger"]
+__all__ = ["MAX_MESSAGES", "Ledger", "Listed"]
 
 Fingerprints: TypeAlias = dict[str, bytes | None]
 """Of a state, by its keys."""
+
+Listed: TypeAlias = Mapping[str, tuple[BaseMessage, Place]]
+"""The messages in the lists of a state by their ids, each with the place of its list."""
 
 MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -106,11 +110,17 @@ class Ledger(Entries):
         if self.hidden is not None:
             self.hidden.begin()
 
-    def seed(self, messages: Iterable[BaseMessage]) -> None:
-        """Note messages of the thread that the consumer has from before."""
+    def seed(self, messages: Iterable[BaseMessage], known: Collection[str] = ()) -> None:
+        """Note messages of the thread that the consumer has from before.
+
+        Args:
+            messages: The messages.
+            known: The ids of those that stood there when this ledger was kept: none of them is what
+                waited for an id then.
+        """
         self._seeds = {message.id: message for message in messages if message.id}
         for message_id, message in self._seeds.items() if self.pending_ids else ():
-            if message_id not in self._by_id:
+            if message_id not in self._by_id and message_id not in known:
                 self.name(message_id, content_of(message), ns=(), snapshot=True)
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
@@ -309,17 +319,26 @@ class Ledger(Entries):
         self.snapshots.note(root, listed)
         return {known: place for known, place in before.items() if known not in listed}
 
-    def to_bytes(self) -> bytes:
-        """The ledger as bytes, for another process. They hold the text of the messages."""
+    def to_bytes(self, *, beside: Listed = MappingProxyType({})) -> bytes:
+        """The ledger as bytes, for another process. They hold the text of the messages.
+
+        Args:
+            beside: The state of the thread, which tells of those messages: the rest of a thread of
+                any length is small.
+        """
+        snapshots = {
+            ns: {known: at for known, at in listed.items() if ns or known not in beside}
+            for ns, listed in self.snapshots.items()
+        }
         return write_body(
             {
                 "epoch": self.epoch,
                 "ended": self.ended,
                 "max_messages": self.max_messages,
                 "max_bytes": self.max_bytes,
-                "entries": [pack_entry(entry) for entry in self.known()],
+                "entries": [pack_entry(each) for each in self.known() if not _tells(beside, each)],
                 "states": list(self.states.items()),
-                "snapshots": [(ns, list(listed.items())) for ns, listed in self.snapshots.items()],
+                "snapshots": [(ns, list(listed.items())) for ns, listed in snapshots.items()],
                 "updates": list(self.updates.items()),
                 "nameless": [
                     (known.ns, known.entry.id, known.in_update, known.epoch)
@@ -375,3 +394,12 @@ class Ledger(Entries):
         if body.get("hidden"):
             ledger.hidden = cls.from_bytes(body["hidden"])
         return ledger
+
+
+def _tells(state: Listed, entry: Entry) -> bool:
+    """Whether a state tells all that is to be known of a message: it is there, under its only id.
+
+    What a task said whose step is not done is in no state.
+    """
+    found = state.get(entry.id)
+    return found is not None and entry.ids == [entry.id] and content_of(found[0]) == entry.content

@@ -146,14 +146,14 @@ class PendingIds:
             content: What the message says.
             ns: The graph.
             snapshot: Whether it is in a state.
-            waits: Take only one whose part waits for the id.
+            waits: Take only one of mode `messages`.
         """
         shown = (
             known
             for known in self._waiting
             if known.ns[: len(ns)] == ns
             and (snapshot or len(known.ns) > len(ns) or not known.in_update)
-            and (known.part or not waits)
+            and (known.in_messages or not waits)
         )
         if (known := saying(content, shown)) is not None:
             self._waiting.remove(known)

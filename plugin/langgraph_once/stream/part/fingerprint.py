@@ -6,7 +6,7 @@ state itself. A value that cannot be looked into has none, so it counts as chang
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -24,6 +24,10 @@ ATOMS = frozenset(
 )
 MAX_DEPTH = 64
 
+MAX_AGAIN = 10_000
+"""How often parts are looked into again. Until then two references to one list are as two equal
+lists; but twenty lists, each of which holds the next one twice, are a million."""
+
 
 class _OpaqueError(Exception):
     """A value that cannot be looked into."""
@@ -39,40 +43,64 @@ def fingerprint(value: Any, *, of_tuples: bytes = b"tuple") -> bytes | None:
     """
     digest = blake2b(digest_size=16)
     try:
-        _feed(value, digest.update, of_tuples, 0)
+        _Feed(digest.update, of_tuples).add(value, 0)
     except _OpaqueError:
         return None
     return digest.digest()
 
 
-def _feed(value: Any, write: Any, of_tuples: bytes, depth: int) -> None:
-    kind = type(value)
-    if kind in ATOMS:
-        said = repr(value)
-        write(f"{kind.__name__}{len(said)}:{said}".encode("utf-8", "surrogatepass"))
-    elif kind is bytes:
-        write(b"bytes%d:" % len(value) + value)
-    elif depth > MAX_DEPTH:
-        raise _OpaqueError
-    elif isinstance(value, Enum):
-        # Not as text: that of a `StrEnum` is its value. A flag of unknown bits has no name.
-        write(f"{kind.__module__}.{kind.__qualname__}.{value.name or value.value}".encode())
-    elif kind is list or kind is tuple:
-        write(b"%s%d:" % (b"list" if kind is list else of_tuples, len(value)))
-        for item in value:
-            _feed(item, write, of_tuples, depth + 1)
-    elif kind is dict:
-        _feed_mapping(value, write, of_tuples, depth)
-    else:
-        write(f"{kind.__module__}.{kind.__qualname__}".encode())
-        _feed_mapping(_fields(value), write, of_tuples, depth)
+class _Feed:
+    """One walk through a value."""
 
+    def __init__(self, write: Callable[[bytes], None], of_tuples: bytes) -> None:
+        self._write = write
+        self._of_tuples = of_tuples
+        self._met: dict[int, int] = {}
+        self._around: set[int] = set()
+        self._again = 0
 
-def _feed_mapping(value: Mapping[Any, Any], write: Any, of_tuples: bytes, depth: int) -> None:
-    write(b"dict%d:" % len(value))
-    for key, item in value.items():
-        _feed(key, write, of_tuples, depth + 1)
-        _feed(item, write, of_tuples, depth + 1)
+    def add(self, value: Any, depth: int) -> None:
+        """Write what a part of it is."""
+        kind, write = type(value), self._write
+        if kind in ATOMS:
+            said = hex(value) if kind is int else repr(value)  # Python writes 4,300 digits
+            write(f"{kind.__name__}{len(said)}:{said}".encode("utf-8", "surrogatepass"))
+        elif kind is bytes:
+            write(b"bytes%d:" % len(value) + value)
+        elif isinstance(value, Enum):
+            # Not as text: that of a `StrEnum` is its value. A flag of unknown bits has no name.
+            write(f"{kind.__module__}.{kind.__qualname__}.{value.name or value.value}".encode())
+        elif self._is_named(value):
+            write(b"again%d:" % self._met[id(value)])
+        elif depth > MAX_DEPTH:
+            raise _OpaqueError
+        else:
+            self._met.setdefault(id(value), len(self._met))
+            self._around.add(id(value))
+            self._add_container(value, kind, depth)
+            self._around.discard(id(value))
+
+    def _is_named(self, value: Any) -> bool:
+        """Whether a part that was met before is only named: inside itself, or when it is enough."""
+        if id(value) not in self._met:
+            return False
+        self._again += 1
+        return self._again > MAX_AGAIN or id(value) in self._around
+
+    def _add_container(self, value: Any, kind: type, depth: int) -> None:
+        if kind is list or kind is tuple:
+            name = b"list" if kind is list else self._of_tuples
+            self._write(b"%s%d:" % (name, len(value)))
+            for item in value:
+                self.add(item, depth + 1)
+            return
+        if kind is not dict:
+            self._write(f"{kind.__module__}.{kind.__qualname__}".encode())
+            value = _fields(value)
+        self._write(b"dict%d:" % len(value))
+        for key, item in value.items():
+            self.add(key, depth + 1)
+            self.add(item, depth + 1)
 
 
 def _fields(value: Any) -> Mapping[str, Any]:

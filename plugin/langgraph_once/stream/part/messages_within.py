@@ -103,38 +103,70 @@ def messages_given(value: Any, is_message_key: IsMessageKey) -> list[BaseMessage
     return found.messages
 
 
-def copied(value: Any, depth: int = MAX_DEPTH) -> Any:
+def copied(value: Any) -> Any:
     """A value with containers of its own, so that what is put into its lists is not in here.
 
-    Messages stay the same objects. Models and dataclasses become what holds their fields.
+    Messages stay the same objects. Models and dataclasses become what holds their fields. What
+    refers to itself, or is referred to often, is copied once.
     """
-    if isinstance(value, BaseMessage) or type(value) in ATOMS or not depth:
-        return value
-    if isinstance(value, Mapping):
-        return {key: copied(item, depth - 1) for key, item in value.items()}
-    if _is_sequence(value) and not isinstance(value, tuple):
-        if not _has_other_than_messages(value) or _is_plain(value):
-            return [*value]
-        return [copied(item, depth - 1) for item in value]
-    inner = fields_of(value)
-    return value if inner is None else {key: copied(item, depth - 1) for key, item in inner}
+    return _Copy().of(value)
 
 
-def is_as_copied(value: Any, copy: Any) -> bool:
+class _Copy:
+    """One copy of a value."""
+
+    def __init__(self) -> None:
+        # By `id()`, with the value: no other object has that `id()` while this one is held.
+        self._made: dict[int, tuple[Any, Any]] = {}
+
+    def of(self, value: Any, depth: int = MAX_DEPTH) -> Any:
+        """The copy of a part of it."""
+        if isinstance(value, BaseMessage) or type(value) in ATOMS or not depth:
+            return value
+        if (known := self._made.get(id(value))) is not None:
+            return known[1]
+        if _is_sequence(value) and not isinstance(value, tuple):
+            items: list[Any] = []
+            self._made[id(value)] = value, items
+            is_flat = not _has_other_than_messages(value) or _is_plain(value)
+            items += value if is_flat else (self.of(item, depth - 1) for item in value)
+            return items
+        inner = value.items() if isinstance(value, Mapping) else fields_of(value)
+        if inner is None:
+            return value
+        entries: dict[Any, Any] = {}
+        self._made[id(value)] = value, entries
+        entries.update((key, self.of(item, depth - 1)) for key, item in inner)
+        return entries
+
+
+def is_as_copied(value: Any, copy: Any, seen: dict[tuple[int, int], Any] | None = None) -> bool:
     """Whether a value holds the same objects, at the same places, as when `copied` made the copy.
 
     True is certain. It is quick where nothing has changed, as after nearly every task.
+
+    Args:
+        value: The value.
+        copy: The copy.
+        seen: The pairs that were compared before, by `id()`: each is compared once.
     """
     if value is copy:
         return True
+    seen = {} if seen is None else seen
+    pair = id(value), id(copy)
+    if pair in seen:
+        return True
+    seen[pair] = value
     if isinstance(copy, list) and _is_sequence(value):
         if len(value) != len(copy):
             return False
-        return all(map(operator.is_, value, copy)) or all(map(is_as_copied, value, copy))
+        return all(map(operator.is_, value, copy)) or all(
+            is_as_copied(item, known, seen) for item, known in zip(value, copy, strict=True)
+        )
     if isinstance(copy, dict):
         inner = value if isinstance(value, Mapping) else dict(fields_of(value) or ())
         return inner.keys() == copy.keys() and all(
-            is_as_copied(item, copy[key]) for key, item in inner.items()
+            is_as_copied(item, copy[key], seen) for key, item in inner.items()
         )
     return False
 
@@ -209,7 +241,9 @@ class _Walk:
     def __init__(self, found: Found, coerce: bool) -> None:
         self._found = found
         self._coerce = coerce
-        self._path: set[int] = set()
+        # By `id()`: what refers to itself, or is referred to often, is walked through once. Each
+        # is held, so that no other object gets its `id()`.
+        self._seen: dict[int, Any] = {}
 
     def enter(self, value: Any) -> None:
         """Walk through the value of a key, of which the reducer makes messages, if it does."""
@@ -222,18 +256,15 @@ class _Walk:
         else:
             self._enter(value)
 
-    def _enter(self, value: Any) -> None:
+    def _enter(self, value: Any, depth: int = MAX_DEPTH) -> None:
         if isinstance(value, BaseMessage):
             self._found.messages.append(value)
         elif type(value) is list and not _has_other_than_messages(value):
             self._found.messages += value  # a thread: asking each takes as long as all else
-        elif type(value) not in ATOMS and id(value) not in self._path:
-            inner = _children(value)
-            if inner is not None and len(self._path) < MAX_DEPTH:
-                self._path.add(id(value))
-                for item in inner:
-                    self._enter(item)
-                self._path.discard(id(value))
+        elif depth and type(value) not in ATOMS and id(value) not in self._seen:
+            self._seen[id(value)] = value
+            for item in _children(value) or ():
+                self._enter(item, depth - 1)
 
     def _make(self, value: Any) -> None:
         message = coerced(value)

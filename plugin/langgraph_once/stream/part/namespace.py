@@ -15,6 +15,7 @@ __all__ = [
     "around",
     "bare",
     "is_inside",
+    "is_reserved",
     "lineage",
     "names",
     "node_names",
@@ -123,3 +124,13 @@ class PerGraph(dict[Place, V]):
         self[ns] = value
         if len(self) > MAX_GRAPHS:
             del self[next(other for other in self if other)]
+
+
+def is_reserved(key: object) -> bool:
+    """Whether a key of a state or of an update is LangGraph's own, as `__interrupt__`.
+
+    The error handler of a node `n` is called `__error_handler__n` (langgraph 1.2.24,
+    langgraph/graph/state.py); what it writes is a node's.
+    """
+    is_own = isinstance(key, str) and key.startswith("__")
+    return is_own and not str(key).startswith("__error_handler__")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from langgraph.types import Command
 
 from langgraph_once.stream.ledger.texts import original_of
 from langgraph_once.stream.part.content import Content, Space, content_of
-from langgraph_once.stream.part.namespace import NS_SEP, lineage, node_path
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, node_path
 from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ModelRun",
     "Task",
     "Tasks",
+    "beside_failed",
     "first_message",
     "graph_of",
     "is_sent",
@@ -35,6 +37,9 @@ MAX_STARTED = 64
 PUSH = "__pregel_push"
 """Private upstream (langgraph 1.2.24, langgraph/_internal/_constants.py); `test_upstream_keys`
 notices when it changes."""
+
+ERROR_HANDLER = "node_error_handler"
+"""What stands in the `langgraph_path` of an error handler's task; private upstream, too."""
 
 Meta: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
 """A namespace and metadata."""
@@ -64,6 +69,12 @@ class ModelRun:
     failed: bool = False
     """It ended in an error, so what it said is void."""
 
+    is_over: bool = False
+    """It has ended, well or badly."""
+
+    awaited: Future[Any] | None = None
+    """The asyncio task that it speaks in, if it speaks in one."""
+
     is_void: bool = False
     """Its task, or one around that, has begun anew since."""
 
@@ -72,6 +83,12 @@ class ModelRun:
 
     kept_in: set[str] = field(default_factory=set)
     """The namespaces of the tasks that returned what it said."""
+
+    @property
+    def broke_off(self) -> bool:
+        """Whether it failed, or was cancelled: langchain-core (1.7) calls nothing then."""
+        is_cancelled = self.awaited is not None and self.awaited.done() and not self.is_over
+        return self.failed or is_cancelled
 
 
 @dataclass(eq=False, slots=True)
@@ -239,6 +256,20 @@ def is_sent(metadata: Mapping[str, Any]) -> bool:
     # langgraph 1.2.24, _algo.py: (PUSH, number of the `Send`); a call has its caller's path there.
     path: Any = metadata.get("langgraph_path") or ()
     return len(path) > 1 and path[0] == PUSH and isinstance(path[1], int)
+
+
+def beside_failed(metadata: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """The metadata of a task and, if it is an `error_handler`, which task failed.
+
+    LangGraph has an error handler run in its node, where a graph inside it would run, but it
+    writes to the graph of the node (1.2.24, `prepare_node_error_handler_task` in
+    langgraph/pregel/_algo.py). So nobody who reads that graph alone would hear it.
+    """
+    if ERROR_HANDLER not in (metadata.get("langgraph_path") or ()):
+        return metadata, None
+    *outer, failed, own = metadata[TASK_NS_KEY].split(NS_SEP)
+    told = {**metadata, TASK_NS_KEY: NS_SEP.join((*outer, own))}
+    return told, NS_SEP.join((*outer, failed))
 
 
 def raised_update(error: BaseException, task: Task, node: str | None) -> Command[Any] | None:

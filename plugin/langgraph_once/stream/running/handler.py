@@ -14,6 +14,7 @@ message comes from, in which attempt, and by which model run.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Iterable, Mapping
@@ -44,13 +45,14 @@ from langgraph_once.stream.part.annotation import (
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, node_names
 from langgraph_once.stream.part.where import NODE_KEY
 from langgraph_once.stream.running.attempts import (
     EmittedMessage,
     Meta,
     ModelRun,
     Task,
+    beside_failed,
     first_message,
     graph_of,
     is_sent,
@@ -83,6 +85,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
     ) -> Any:
         """Note a model run, if upstream would stream it."""
+        if TASK_NS_KEY in (kwargs.get("metadata") or {}):
+            kwargs["metadata"], _ = beside_failed(kwargs["metadata"])
         super().on_chat_model_start(serialized, messages, **kwargs)
         run_id: UUID = kwargs["run_id"]
         meta = self.metadata.get(run_id)
@@ -92,11 +96,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         task = self._tasks.get(meta[1][TASK_NS_KEY])
         self._take_back_inner(task.ns)
         # D4: a model speaks after others failed (`with_retry`, fallbacks): those are void.
-        failed = dict.fromkeys(run for run in list(task.runs.values()) if run.failed)
-        void = [EmittedMessage(run.id, meta[0], task.ns) for run in failed]
-        self._take_back(task, void, meta[1])
-        if failed:
-            task.runs = {known: run for known, run in list(task.runs.items()) if not run.failed}
+        self._take_back_broken(meta, task)
         run = self._models[run_id] = ModelRun(str(run_id), task, meta)
         run.meta = meta[0], self._annotate(meta[1], "model", task, run=run)
 
@@ -138,7 +138,18 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             metadata = naming(metadata, own)
         return message.model_copy(update={"id": run.id}), metadata
 
+    def _take_back_broken(self, meta: Meta, task: Task) -> None:
+        """Take back what models said in a task that broke off, and that it did not return."""
+        runs = dict.fromkeys(list(task.runs.values()))  # others may begin beside
+        broken = [run for run in runs if run.broke_off and task.ns not in run.kept_in]
+        if broken:
+            void = [EmittedMessage(run.id, meta[0], task.ns) for run in broken]
+            self._take_back(task, void, meta[1])
+            task.runs = {known: run for known, run in list(task.runs.items()) if run not in broken}
+
     def _begin_to_speak(self, run: ModelRun, message_id: str | None) -> None:
+        with suppress(RuntimeError):  # no loop runs in this thread
+            run.awaited = asyncio.current_task()
         run.id = message_id or f"{AUTO_ID_PREFIX}-{run.run_id}"
         note_in(run.meta[1])["id"] = run.id
         run.task.runs[run.id] = run
@@ -170,6 +181,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
     def _ended(self, run_id: UUID) -> ModelRun | None:
         self.metadata.pop(run_id, None)
         run = self._models.pop(run_id, None)
+        if run is not None:
+            run.is_over = True
         if self._last[1] is run:
             self._last = None, None
         return run
@@ -184,6 +197,9 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         **kwargs: Any,
     ) -> Any:
         """Note what a node is given; take back what an attempt before this one has said."""
+        failed = None
+        if metadata is not None and TASK_NS_KEY in metadata:
+            metadata, failed = beside_failed(metadata)
         # Upstream knows which graphs are streamed. The inputs are walked here, so it gets none to
         # walk, but where its way is asked for.
         known = inputs if self.run.is_stock else {}
@@ -199,6 +215,11 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         task = self._tasks.get(metadata[TASK_NS_KEY])
         task.is_sent = is_sent(metadata)
         self._tasks.at_step(task, metadata.get("langgraph_step"))
+        if failed is not None:
+            broken = self._tasks.get(failed)
+            node = node_names(failed.split(NS_SEP))[-1]
+            about = {**metadata, TASK_NS_KEY: failed, NODE_KEY: node}
+            self._take_back(broken, list(broken.said.values()), about)
         if task.start():
             self._take_back(task, task.take_back(inner=False), metadata)
         else:
@@ -223,6 +244,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self._take_back(task, task.take_back(inner=True), meta[1])
         self._send_found(meta, task, response, source)
         self._standing.end(task.given)
+        self._take_back_broken(meta, task)
         for run in self._tasks.drafts(task):  # whether another repeats it the deduplicator knows
             ns, metadata = run.meta
             last = AIMessageChunk(content="", id=run.id, chunk_position="last")

@@ -16,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage, RemoveMessage
@@ -37,9 +37,17 @@ from langgraph_once.stream.part.messages_within import (
     is_message_like,
     overwritten,
 )
-from langgraph_once.stream.part.namespace import NS_SEP, Place
+from langgraph_once.stream.part.namespace import NS_SEP, Place, is_reserved
 
-__all__ = ["IsMessageKeyIn", "StateCut", "is_default_key", "listed", "listed_ids", "listed_unnamed"]
+__all__ = [
+    "IsMessageKeyIn",
+    "StateCut",
+    "in_lists",
+    "is_default_key",
+    "listed",
+    "listed_ids",
+    "listed_unnamed",
+]
 
 LISTS = frozenset({list, tuple})
 
@@ -86,6 +94,8 @@ class StateCut:
         self._copies: dict[Entry, str] = {}
         self._had_no_id: Counter[Content] = Counter()
         self._node = ""
+        # By `id()`: what was cut, and what became of it. Until that is known it stays as it is.
+        self._made: dict[int, tuple[Any, Any]] = {}
         while self.hints is not None and self.hints.rerun:
             said = self.ledger.said_in(self.hints.rerun.popleft())
             self.stale += [entry for entry in said if entry not in self.stale]
@@ -99,7 +109,7 @@ class StateCut:
         return cut if any(cut[key] is not data[key] for key in cut) else data
 
     def _cut_node(self, node: Any, update: Any) -> Any:
-        if _is_reserved(node):
+        if is_reserved(node):
             return update
         self._node = NS_SEP.join((*self._ns, str(node)))
         cut = self._cut(update, (str(node),))
@@ -115,22 +125,25 @@ class StateCut:
         if self._is_raw(data, place):
             self._is_known_raw(data)
             return data
+        if type(data) in LISTS and self._is_message_list(data, place):
+            items = [*self._removals(place), *self._new_messages(data, place)]
+            return _unless_same(data, items)
+        if id(data) not in self._made:
+            self._made[id(data)] = data, data
+            self._made[id(data)] = data, self._cut_inner(data, place)
+        return self._made[id(data)][1]
+
+    def _cut_inner(self, data: Any, place: Place) -> Any:
         if type(data) is dict:
             cut = {
-                key: value if _is_reserved(key) else self._cut(value, (*place, str(key)))
+                key: value if is_reserved(key) else self._cut(value, (*place, str(key)))
                 for key, value in data.items()
             }
             return cut if any(cut[key] is not data[key] for key in data) else data
-        return (self._cut_list if type(data) in LISTS else self._cut_fields)(data, place)
-
-    def _cut_list(self, data: Any, place: Place) -> Any:
-        if self._is_message_list(data, place):
-            items = [*self._removals(place), *self._new_messages(data, place)]
-        else:
-            items = [self._cut(item, (*place, str(i))) for i, item in enumerate(data)]
-        if len(items) == len(data) and all(map(operator.is_, items, data)):
-            return data
-        return type(data)(items)
+        if type(data) in LISTS:
+            items = [self._cut(item, (*place, str(at))) for at, item in enumerate(data)]
+            return _unless_same(data, items)
+        return self._cut_fields(data, place)
 
     def _cut_replaced(self, data: Any, inner: Any, place: Place) -> Any:
         """A list that takes the place of another, in the language of `add_messages`."""
@@ -311,36 +324,53 @@ class StateCut:
         )
 
 
+def _unless_same(data: Any, items: list[Any]) -> Any:
+    """A list of these items: the list itself where it holds them."""
+    is_same = len(items) == len(data) and all(map(operator.is_, items, data))
+    return data if is_same else type(data)(items)
+
+
 def listed_ids(data: Any) -> dict[str, Place]:
     """The ids in a payload, each with the place of the list that it is in."""
-    return {str(message.id): place for message, place in listed(data, ()) if message.id}
+    return {str(message.id): place for message, place in listed(data) if message.id}
+
+
+def in_lists(data: Any) -> dict[str, tuple[BaseMessage, Place]]:
+    """The messages with ids in a payload, each with the place of its list."""
+    return {str(message.id): (message, place) for message, place in listed(data) if message.id}
 
 
 def listed_unnamed(data: Any) -> dict[Place, list[Content]]:
     """What the messages in a payload say that have no id, by the places of their lists."""
     unnamed: dict[Place, list[Content]] = {}
-    for message, place in listed(data, ()):
+    for message, place in listed(data):
         if not message.id:
             unnamed.setdefault(place, []).append(content_of(message))
     return unnamed
 
 
-def listed(data: Any, place: Place = ()) -> Iterator[tuple[BaseMessage, Place]]:
-    """Every message in a list of messages, with the place of the list."""
+def listed(data: Any) -> Iterator[tuple[BaseMessage, Place]]:
+    """Every message in a list of messages, with the place of the list.
+
+    What refers to itself, or is referred to often, is looked into once: at the first place.
+    """
+    return _listed(data, (), {})
+
+
+def _listed(data: Any, place: Place, seen: dict[int, Any]) -> Iterator[tuple[BaseMessage, Place]]:
+    is_list = type(data) in LISTS
+    if is_list and any(isinstance(item, BaseMessage) for item in data):
+        yield from ((item, place) for item in data if isinstance(item, BaseMessage))
+    elif id(data) not in seen and (inner := _inner(data)):
+        seen[id(data)] = data  # held, so that no other object gets its `id()`
+        for key, value in inner:
+            yield from _listed(value, (*place, key), seen)
+
+
+def _inner(data: Any) -> Iterable[tuple[str, Any]]:
+    """What a state, or a part of one, holds, each with where it is there."""
     if type(data) is dict:
-        for key, value in data.items():
-            if not _is_reserved(key):
-                yield from listed(value, (*place, str(key)))
-    elif type(data) in LISTS:
-        if any(isinstance(item, BaseMessage) for item in data):
-            yield from ((item, place) for item in data if isinstance(item, BaseMessage))
-        else:
-            for i, item in enumerate(data):
-                yield from listed(item, (*place, str(i)))
-    else:
-        for name, value in fields_of(data) or ():
-            yield from listed(value, (*place, name))
-
-
-def _is_reserved(key: Any) -> bool:
-    return isinstance(key, str) and key.startswith("__")
+        return [(str(key), value) for key, value in data.items() if not is_reserved(key)]
+    if type(data) in LISTS:
+        return [(str(at), item) for at, item in enumerate(data)]
+    return fields_of(data) or ()
