@@ -122,7 +122,7 @@ _OF_AN_OBJECT: Final = 1536
 """Of a compressed row that is small and becomes longer than such a row: there are up to 170,000
 then. Making one takes up to ten microseconds, whatever it weighs."""
 _OF_AN_ITEM: Final = 1024
-"""Of a thread."""
+"""Of a thread, or in an object that holds others."""
 _OF_FORMS: Final = {
     b"\xa6pandas": 1 << 16,
     b"\xa6polars": 1 << 15,
@@ -143,6 +143,8 @@ _OF_A_LIGHT: Final = 256
 """What these extensions take. They are made soon."""
 _GRAPH: Final = re.compile(rb"(?:\xc7.|\xc8..|\xc9....|[\xd4-\xd8])\x0e", re.DOTALL)
 _BINARIES: Final = bytes(range(0xC4, 0xC7))
+_HOLDER: Final = b"\xa6holder"
+"""In the head of an object in whose data each dictionary may be another object."""
 _STOCK: Final = b"\x94\xa5stock"
 """In the head of objects whose data are bytes of LangGraph's."""
 
@@ -210,6 +212,7 @@ def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:
     if codec == "channels" or (codec == "once2" and _STOCK in data):
         return True
     light, closed = (_LIGHT, _CLOSED) if codec == "once2" else ((), ())
+    of_map = _OF_AN_ITEM if of_object == _OF_AN_OBJECT and _HOLDER in data else _OF_A_CONTAINER
     most -= len(data)
     for first, start, held in _values(data, closed):
         if held < 0:
@@ -219,8 +222,10 @@ def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:
                 return True
             most -= _OF_A_LIGHT if code in light else of_object
             most += _OF_AN_ITEM * held if code == Code.MANY else 0  # it has a byte for each
+        elif first in _MAPS:
+            most -= of_map
         else:
-            most -= _OF_A_CONTAINER if first in _HOLDERS else _OF_A_TEXT + _OF_A_BYTE
+            most -= _OF_A_CONTAINER if first in _LISTS else _OF_A_TEXT + _OF_A_BYTE
         if most < 0:
             return True
     return False

@@ -7,7 +7,7 @@ import struct
 from itertools import islice, product
 from typing import Any, Final
 
-from langgraph_once.serde.format import Code, head_bytes
+from langgraph_once.serde.format import Code, Held, head_bytes, holder_bytes
 from tests.unit_tests.serde.hostile.build import (
     HERE,
     P,
@@ -15,6 +15,7 @@ from tests.unit_tests.serde.hostile.build import (
     array,
     ext,
     graph,
+    headed,
     many,
     mapping,
     node,
@@ -407,6 +408,14 @@ _COMMON: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
+def holder_of_records(count: int) -> bytes:
+    record = head_bytes("record", f"{HERE}:Record")
+    head = holder_bytes(record, [("name", int(Held.ALIKE), (record,))])
+    return headed(
+        head, b"\x81" + pack("name") + b"\xdd" + struct.pack(">I", count) + b"\x80" * count
+    )
+
+
 def _boxes(levels: int, payload: bytes) -> bytes:
     data = payload
     for _ in range(levels):
@@ -503,6 +512,7 @@ PRESSED: Final[dict[str, Any]] = {
     "600,000 UUIDs": lambda: array(*[value(7, bytes(16))] * 600_000),
     "400,000 records": lambda: array(*[obj("record", f"{HERE}:Record", pack({"name": 1}))] * 400_000),
     "200,000 errors": lambda: array(*[exception("OSError", [1], {}, _LINKS)] * 200_000),
+    "an object that holds 3 million records": lambda: holder_of_records(3 * _MB),
     "a thread of 3 million records": lambda: b"\xdd" + struct.pack(">I", 3 * _MB + 1) + many([head_bytes("record", f"{HERE}:Record")], b"\1" * (3 * _MB)) + b"\x80" * (3 * _MB),
     "moments of a long index": lambda: dates(days(1_000_000), "B"),
     "1.5 million nodes": lambda: graph(*[b"\x90"] * 1_500_000),
