@@ -81,7 +81,15 @@ def handled(handler: Node, **how: Any) -> Graph:
     fails = says(HELLO, breaks={0: 3, 1: 3})
     builder.add_node("n0", fails, error_handler=handler, **how)
     builder.add_edge(START, "n0").add_edge("n0", END)
-    return builder.compile()
+    graph: Graph = builder.compile()
+    return graph
+
+
+def called(name: str, node: Node) -> Graph:
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node(name, node).add_edge(START, name).add_edge(name, END)
+    graph: Graph = builder.compile()
+    return graph
 
 
 def cancelled(name: str, what: str, make: Any, *units: Unit, **how: Any) -> Scenario:
@@ -124,6 +132,13 @@ SCENARIOS = (
         "The node is tried twice before.",
         lambda: handled(sorry, retry_policy=RETRY._replace(max_attempts=2)),
         said(SORRY),
+    ),
+    row(
+        "plain",
+        "handler-by-name",
+        "A node has the name by which LangGraph knows error handlers.",
+        lambda: called("node_error_handler", says(HELLO)),
+        said(HELLO),
     ),
     row(
         "D4",

@@ -38,8 +38,8 @@ PUSH = "__pregel_push"
 """Private upstream (langgraph 1.2.24, langgraph/_internal/_constants.py); `test_upstream_keys`
 notices when it changes."""
 
-ERROR_HANDLER = "node_error_handler"
-"""What stands in the `langgraph_path` of an error handler's task; private upstream, too."""
+ERROR_HANDLER = ("node_error_handler", False)
+"""How the `langgraph_path` of an error handler's task ends; private upstream, too."""
 
 Meta: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
 """A namespace and metadata."""
@@ -265,7 +265,8 @@ def beside_failed(metadata: dict[str, Any]) -> tuple[dict[str, Any], str | None]
     writes to the graph of the node (1.2.24, `prepare_node_error_handler_task` in
     langgraph/pregel/_algo.py). So nobody who reads that graph alone would hear it.
     """
-    if ERROR_HANDLER not in (metadata.get("langgraph_path") or ()):
+    path: Any = metadata.get("langgraph_path") or ()
+    if tuple(path[-2:]) != ERROR_HANDLER:
         return metadata, None
     *outer, failed, own = metadata[TASK_NS_KEY].split(NS_SEP)
     told = {**metadata, TASK_NS_KEY: NS_SEP.join((*outer, own))}
