@@ -70,6 +70,9 @@ class StreamThread:
     """Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None where each
     holds its whole state."""
 
+    keys: frozenset[str]
+    """The keys of its state; none where a functional graph keeps what it returns."""
+
     is_resumed: bool
     """Whether the stream goes on from a checkpoint."""
 
@@ -139,7 +142,7 @@ class StreamThread:
         # With durability "exit" only the last is stored, and the parent of each is the one before
         # the run. Before the first node runs nothing is new, and the end saves the ledger anyway.
         is_stored = before is not None and parent and self._at_checkpoint(parent) == before
-        self._state = part.data["values"]
+        self._state = self._of_state(part.data["values"])
         if is_stored and coming and began >= self._rests_until:
             self._saves.put(at, ledger, in_lists(self._state))
             now = time.monotonic()
@@ -168,8 +171,8 @@ class StreamThread:
         if found is not None and saved is not None and not was_left:
             before = yield Call(self.saver, "get_tuple", found.parent_config)
         ledger = self._ledger(saved, was_left=was_left)
-        self._state = _visible(found, whole)
-        self._seed(ledger, _visible(before, whole))
+        self._state = self._state_at(found, whole)
+        self._seed(ledger, self._state_at(before, whole))
         may_watch = False
         with self._saves.guard():
             _copy_interrupts(found)
@@ -193,6 +196,16 @@ class StreamThread:
 
     def _at_checkpoint(self, where: Mapping[str, Any]) -> StreamAddress:
         return StreamAddress(self._id, self._ns, where["checkpoint_id"])
+
+    def _state_at(self, found: CheckpointTuple | None, whole: Any) -> Mapping[str, Any]:
+        """The state at a checkpoint; `whole` has what a checkpoint holds in part."""
+        if found is None:
+            return {}
+        return self._of_state({**found.checkpoint["channel_values"], **dict(entries_of(whole))})
+
+    def _of_state(self, values: Any) -> Mapping[str, Any]:
+        entries = values.items() if isinstance(values, Mapping) else ()
+        return {key: value for key, value in entries if key in self.keys}
 
     def _ledger(self, saved: bytes | None, *, was_left: bool) -> Ledger:
         """The ledger that was saved, if one was.
@@ -223,14 +236,6 @@ class StreamThread:
         for place, said in listed_unnamed(self._state).items():
             ledger.pending_ids.state((), place, said)
         ledger.snapshot((), {**ledger.snapshots.get((), {}), **stood})
-
-
-def _visible(found: CheckpointTuple | None, whole: Any) -> Any:
-    """The state of a thread, without what is LangGraph's own."""
-    if found is None:
-        return {}
-    state = {**found.checkpoint["channel_values"], **dict(entries_of(whole))}
-    return {key: value for key, value in state.items() if not key.startswith("__")}
 
 
 class Begun(Protocol):
