@@ -34,7 +34,10 @@ CORPUS = [row for folder in files.folders("") for row in files.load(folder).valu
 TAGS = sorted({tag for tag, _ in CORPUS})
 MAX_SECONDS = 1.0
 
-SAFE_MODULES = ("langchain_core.", "langgraph.", "pydantic.", "numpy.", "pandas.")
+SAFE_MODULES = (
+    *("langchain_core.", "langgraph.", "pydantic.", "numpy.", "pandas.", "polars.", "pyarrow."),
+    *("pathlib.", "re.", "types.", "typing.", "uuid.", "zoneinfo.", "collections.", "datetime."),
+)
 """Where the lists of safe types lead."""
 
 DATA_MODULES = ("encodings.", "tzdata")
