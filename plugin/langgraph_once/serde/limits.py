@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Container, Iterator
 from enum import Flag
 from ipaddress import IPv4Network, IPv6Network
+from itertools import islice
 from typing import Any, Final
 
 from ormsgpack import OPT_NON_STR_KEYS, unpackb
@@ -135,6 +136,7 @@ _OF_JSON: Final = {b"[": 80, b",": 64, b":": 64}
 """What the value behind each of these signs may take, in bytes. Python reads JSON with care for
 nothing, and few rows are JSON."""
 _OF_A_MAP_IN_JSON: Final = 240
+_FEW_VALUES: Final = 1024
 _NO_PARTS: Final = frozenset({"null", "bytes", "bytearray", "pieces"})
 _CLOSED: Final[Container[int]] = frozenset({Code.INT, Code.TEXT, Code.AGAIN, Code.NODE, Code.MANY})
 """Extensions of ours in which there are no values of msgpack, or few."""
@@ -176,6 +178,8 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     if codec == "json":
         of_signs = {**_OF_JSON, b"{": max(of_object, _OF_A_MAP_IN_JSON)}
         exceeds = sum(units * data.count(sign) for sign, units in of_signs.items()) > most
+    elif _holds_few(codec, data):  # to count in an array of 100 MB takes longer than to write it
+        exceeds = _is_heavy(codec, data, most, of_object)
     else:
         objects = _count(data, _EXTENSIONS)
         if objects and of_object == _OF_AN_OBJECT:
@@ -193,6 +197,14 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
             limit_objects=max_units,
             tag=tag,
         )
+
+
+def _holds_few(codec: str, data: bytes) -> bool:
+    """Whether the headers of a blob are soon looked at one by one, and tell what it takes."""
+    if codec == "channels" or (codec == "once2" and (_STOCK in data or _GRAPH.match(data))):
+        return False
+    values = _values(data, _CLOSED if codec == "once2" else ())
+    return next(islice(values, _FEW_VALUES, None), None) is None
 
 
 def _exceeds(data: bytes, most: int) -> bool:

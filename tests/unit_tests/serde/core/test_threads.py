@@ -50,8 +50,9 @@ def test_a_thread_comes_back_wherever_it_stands(wrap: Any, count: int) -> None:
     assert difference(value, back(value)) is None
 
 
-def test_a_thread_holds_each_head_once() -> None:
-    data = ONCE.dumps_typed([message(number) for number in range(100)])[1]
+@pytest.mark.parametrize("wrap", WRAPS[:3])
+def test_a_thread_holds_each_head_once(wrap: Any) -> None:
+    data = ONCE.dumps_typed(wrap([message(number) for number in range(100)]))[1]
     assert data.count(b"langchain_core.messages.human:HumanMessage") <= 2
 
 

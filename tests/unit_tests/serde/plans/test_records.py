@@ -338,6 +338,7 @@ def test_a_slot_that_is_declared_twice_cannot_be_taken() -> None:
     [
         *((Plain, object, True), (Sealed, object, True), (o.Space, SimpleNamespace, True)),
         *((o.Space, object, False), (KeyError, object, False), (dict, object, False)),
+        (Plain, SimpleNamespace, False),
     ],
 )
 def test_data_that_c_keeps_are_not_those_of_a_python_class(
