@@ -25,6 +25,7 @@ from ormsgpack import Ext, packb, unpackb
 __all__ = [
     "CHANNELS",
     "EXTENSION_STARTS",
+    "HOLDER_START",
     "MAX_HOLDER_BYTES",
     "MAX_LEVELS",
     "NATIVE",
@@ -155,8 +156,9 @@ Holding = tuple[str, int, tuple[bytes, ...]]
 """The name of an attribute, a `Held`, and the heads."""
 
 _HOLDER: Final = "holder"
-_HOLDER_START: Final = pack(_HOLDER)
-_HOLDER_END: Final = 1 + len(_HOLDER_START)
+HOLDER_START: Final = pack(_HOLDER)
+"""What the head of a holder begins with, behind its first byte."""
+_HOLDER_END: Final = 1 + len(HOLDER_START)
 MAX_HOLDER_BYTES: Final = 1 << 14
 """Of the head of a holder, which may hold those of others."""
 
@@ -169,7 +171,7 @@ def holder_bytes(head: bytes, holdings: list[Holding]) -> bytes:
 
 def is_holder(head: bytes) -> bool:
     """Whether a head is that of a holder."""
-    return head[1:_HOLDER_END] == _HOLDER_START
+    return head[1:_HOLDER_END] == HOLDER_START
 
 
 def holder_parts(head: bytes) -> tuple[bytes, list[list[Any]]]:
@@ -187,7 +189,7 @@ def holder_parts(head: bytes) -> tuple[bytes, list[list[Any]]]:
 
 
 def heads_in(head: bytes) -> Iterator[bytes]:
-    """Yield the heads that a head is made of: itself, unless it is that of a holder.
+    """Yield a head; of a holder the heads of the object and of all that it holds, in place of it.
 
     Raises:
         ValueError: It is damaged, or too long.

@@ -18,7 +18,7 @@ from typing import Any, Final
 from ormsgpack import OPT_NON_STR_KEYS, unpackb
 
 from langgraph_once.errors import PayloadError, SizeLimitError
-from langgraph_once.serde.format import EXTENSION_STARTS, Code
+from langgraph_once.serde.format import EXTENSION_STARTS, HOLDER_START, Code
 from langgraph_once.serde.refused import UnavailableError
 
 __all__ = [
@@ -53,7 +53,7 @@ MAX_HASH_LEVELS: Final = 500
 
 _LISTS: Final = bytes([*range(0x90, 0xA0), 0xDC, 0xDD])
 _MAPS: Final = bytes([*range(0x80, 0x90), 0xDE, 0xDF])
-_HOLDERS: Final = _LISTS + _MAPS
+_CONTAINERS: Final = _LISTS + _MAPS
 _EXTENSIONS: Final = bytes(EXTENSION_STARTS)
 _TEXTS: Final = bytes(
     [*range(0xA0, 0xC0), *range(0xC4, 0xC7), 0xCB, 0xCF, 0xD3, *range(0xD9, 0xDC)]
@@ -145,8 +145,6 @@ _OF_A_LIGHT: Final = 256
 """What these extensions take. They are made soon."""
 _GRAPH: Final = re.compile(rb"(?:\xc7.|\xc8..|\xc9....|[\xd4-\xd8])\x0e", re.DOTALL)
 _BINARIES: Final = bytes(range(0xC4, 0xC7))
-_HOLDER: Final = b"\xa6holder"
-"""In the head of an object in whose data each dictionary may be another object."""
 _STOCK: Final = b"\x94\xa5stock"
 """In the head of objects whose data are bytes of LangGraph's."""
 
@@ -211,7 +209,7 @@ def _exceeds(data: bytes, most: int) -> bool:
     """Whether a blob would take more memory than so much if each byte were what it may be."""
     if len(data) * _MOST_OF_A_BYTE <= most:
         return False
-    containers, texts = _count(data, _HOLDERS), _count(data, _TEXTS)
+    containers, texts = _count(data, _CONTAINERS), _count(data, _TEXTS)
     return len(data) * _OF_A_BYTE + containers * _OF_A_CONTAINER + texts * _OF_A_TEXT > most
 
 
@@ -224,7 +222,7 @@ def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:
     if codec == "channels" or (codec == "once2" and _STOCK in data):
         return True
     light, closed = (_LIGHT, _CLOSED) if codec == "once2" else ((), ())
-    of_map = _OF_AN_ITEM if of_object == _OF_AN_OBJECT and _HOLDER in data else _OF_A_CONTAINER
+    of_map = _OF_AN_ITEM if of_object == _OF_AN_OBJECT and HOLDER_START in data else _OF_A_CONTAINER
     most -= len(data)
     for first, start, held in _values(data, closed):
         if held < 0:
@@ -270,7 +268,7 @@ def check_levels(content: bytes, most: int = _MAX_LEVELS) -> int:
     Raises:
         PayloadError: They stand deeper.
     """
-    levels = _count(content, _HOLDERS)
+    levels = _count(content, _CONTAINERS)
     if levels <= min(most, 32):
         return levels
     deepest = 0

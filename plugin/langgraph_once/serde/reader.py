@@ -197,7 +197,7 @@ class Reader:
     def fill(self, head: bytes, obj: Any, data: Any) -> None:
         """Give what `blank` made its content."""
         if type(obj) is Opaque:
-            obj.__init__(Source(head, data))  # type: ignore[misc]  # it had none
+            Opaque.__init__(obj, Source(head, data))
         else:
             self.plans.fill(head, obj, data)
 

@@ -72,8 +72,8 @@ _LARGE_BYTES: Final = 4096
 _FEW_LEVELS: Final = 4
 _MAX_LEVELS: Final = 2000
 """How deep lists and dictionaries may stand in each other, in extensions that stand in each other:
-what is written has few in each. The row and the first extensions are not asked: 1,022 levels are
-the most."""
+what is written has few in each. The row and the first extensions count for nothing: ormsgpack
+itself lets none have more than 1,022 levels."""
 _MAX_EXPONENT: Final = 100_000
 """Of a `Decimal` in an object: a field that is an integer writes it out, which takes minutes."""
 
@@ -92,7 +92,7 @@ class _Reader:
     """Reads one row. Its objects are made by one set of rules, whichever codec describes them."""
 
     error: BaseException | None = None
-    """The first one: ormsgpack hides those of its hook."""
+    """The first error of the hook: ormsgpack hides what a hook raises."""
     _level = 0
     _levels = 0
     _option = 0
@@ -241,7 +241,7 @@ class _Reader:
         if issubclass(cls, (set, frozenset)):
             return partial(self._set, cls)
         make = _maker(code, cls)
-        if is_short or not trust.reports:  # where all is trusted, each row tells what is not listed
+        if is_short or not trust.reports:  # else each row is to warn of what is not listed
             place = None if is_short else trust.current_name(f"{module}:{name}")
             makers.note((code, module, name), make, place)
         return make

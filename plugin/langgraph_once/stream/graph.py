@@ -44,6 +44,7 @@ from langgraph_once.stream.ledger.ledger_store import (
     is_stream_state_store,
 )
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, with_modes
+from langgraph_once.stream.part.namespace import is_reserved
 from langgraph_once.stream.part.resume import is_resume, may_repeat
 from langgraph_once.stream.readers import (
     PLAIN_READER,
@@ -337,7 +338,7 @@ def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamT
         store=store,
         dedup=graph.dedup_config,
         graph=graph if is_delta else None,
-        keys=frozenset(key for key in graph.channels if not key.startswith("__")),
+        keys=frozenset(key for key in graph.channels if not is_reserved(key)),
         is_resumed=is_again or is_resume(input),
         may_repeat=not is_alone and (is_again or may_repeat(input)),
     )

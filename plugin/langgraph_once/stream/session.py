@@ -228,7 +228,7 @@ class StreamThread:
         """Note what the state tells of what the consumer has.
 
         Args:
-            ledger: What it has besides.
+            ledger: What the consumer has that no state tells.
             before: The state at the checkpoint with which the ledger was saved.
         """
         stood = listed_ids(before)

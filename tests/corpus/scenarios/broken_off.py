@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import anyio
@@ -25,14 +26,16 @@ def hanging() -> WireModel:
     return answers(HELLO, hangs={0: 3})
 
 
-def asks_in_time() -> Any:
+def asks_in_time(*, again: bool) -> Any:
+    """A node whose model has too little time; it asks again, or answers in its place."""
     model = hanging()
 
     async def ask(_: Any) -> Any:
         try:
-            return {"messages": [await asyncio.wait_for(model.ainvoke("?"), 0.1)]}
+            answer = await asyncio.wait_for(model.ainvoke("?"), 0.1)
         except TimeoutError:
-            return {"messages": [await model.ainvoke("?")]}
+            answer = await model.ainvoke("?") if again else AIMessage(SORRY)
+        return {"messages": [answer]}
 
     return ask
 
@@ -46,18 +49,6 @@ def moves_on() -> Any:
             async for _chunk in model.astream("?"):
                 pass
         return {"messages": [await model.ainvoke("?")]}
-
-    return ask
-
-
-def gives_up() -> Any:
-    model = hanging()
-
-    async def ask(_: Any) -> Any:
-        try:
-            return {"messages": [await asyncio.wait_for(model.ainvoke("?"), 0.1)]}
-        except TimeoutError:
-            return {"messages": [AIMessage(SORRY)]}
 
     return ask
 
@@ -105,10 +96,18 @@ def cancelled(name: str, what: str, make: Any, *units: Unit, **how: Any) -> Scen
 
 SCENARIOS = (
     cancelled(
-        "model", "A model has a limit of time, and is asked again.", asks_in_time, said(HELLO)
+        "model",
+        "A model has a limit of time, and is asked again.",
+        partial(asks_in_time, again=True),
+        said(HELLO),
     ),
     cancelled("scope", "A scope is left in which a model spoke.", moves_on, said(HELLO)),
-    cancelled("for-good", "The node answers in its place.", gives_up, said(SORRY)),
+    cancelled(
+        "for-good",
+        "The node answers in its place.",
+        partial(asks_in_time, again=False),
+        said(SORRY),
+    ),
     cancelled(
         "node", "A RetryPolicy runs the node again.", fails_late, said(HELLO), retry_policy=RETRY
     ),

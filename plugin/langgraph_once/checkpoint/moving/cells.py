@@ -106,7 +106,7 @@ class ReadCell(NamedTuple):
 
 
 def _is_kept(serde: OnceSerializer, data: bytes) -> bool:
-    """Whether a row of LangGraph's stays what it is when it is read and written again and again.
+    """Whether reading and writing a row of LangGraph's leads to a row that was there before.
 
     The first time, a set may get another order; and where items share a place in its table, an
     order may lead to another one and back.

@@ -192,7 +192,9 @@ class Deduplicator:
         """
         waiting, is_values = self.ledger.pending_ids, part.mode == "values"
         self._is_interrupted |= is_values and not part.ns and has_interrupt(part)
-        if part.mode not in STATE_MODES or self._is_interrupted or not waiting:
+        if part.mode not in STATE_MODES or self._is_interrupted:
+            return
+        if not any(known.in_messages for known in waiting):  # to look through a state costs more
             return
         for message, _ in listed(part.data):
             if message.id and not self.ledger.entries(message.id):

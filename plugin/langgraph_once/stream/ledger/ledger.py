@@ -31,8 +31,8 @@ __all__ = ["MAX_MESSAGES", "Ledger", "Listed"]
 Fingerprints: TypeAlias = dict[str, bytes | None]
 """Of a state, by its keys."""
 
-Listed: TypeAlias = Mapping[str, tuple[BaseMessage, Place]]
-"""The messages in the lists of a state by their ids, each with the place of its list."""
+Listed: TypeAlias = Mapping[str, BaseMessage]
+"""The messages in the lists of a state, by their ids."""
 
 MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -402,4 +402,4 @@ def _tells(state: Listed, entry: Entry) -> bool:
     What a task said whose step is not done is in no state.
     """
     found = state.get(entry.id)
-    return found is not None and entry.ids == [entry.id] and content_of(found[0]) == entry.content
+    return found is not None and entry.ids == [entry.id] and content_of(found) == entry.content

@@ -130,7 +130,7 @@ def is_reserved(key: object) -> bool:
     """Whether a key of a state or of an update is LangGraph's own, as `__interrupt__`.
 
     The error handler of a node `n` is called `__error_handler__n` (langgraph 1.2.24,
-    langgraph/graph/state.py); what it writes is a node's.
+    langgraph/graph/state.py). It writes to the state as a node does, so its name is none of these.
     """
     is_own = isinstance(key, str) and key.startswith("__")
     return is_own and not str(key).startswith("__error_handler__")

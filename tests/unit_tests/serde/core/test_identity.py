@@ -121,7 +121,8 @@ def test_objects_in_each_other_stay_what_they_are(value: Any) -> None:
     try:
         found = back(value)
     except EncodeError as error:
-        assert "what cannot be changed contains itself" in str(error)  # noqa: PT017  # it may be stored, too
+        if "what cannot be changed contains itself" not in str(error):
+            raise
         return
     locked = [each for each in _all_of(value) + _all_of(found) if type(each) is Locked]
     for each in locked:

@@ -335,9 +335,9 @@ def listed_ids(data: Any) -> dict[str, Place]:
     return {str(message.id): place for message, place in listed(data) if message.id}
 
 
-def in_lists(data: Any) -> dict[str, tuple[BaseMessage, Place]]:
-    """The messages with ids in a payload, each with the place of its list."""
-    return {str(message.id): (message, place) for message, place in listed(data) if message.id}
+def in_lists(data: Any) -> dict[str, BaseMessage]:
+    """The messages in the lists of a payload, by their ids."""
+    return {str(message.id): message for message, _ in listed(data) if message.id}
 
 
 def listed_unnamed(data: Any) -> dict[Place, list[Content]]:
