@@ -207,7 +207,7 @@ class Reader:
                 raise error
             name = shown_name(head_parts(head).name)
             raise PayloadError(f"{name} could not be rebuilt: {error}", tag=self.tag) from error
-        return stand_in(head, data, self.plans.shown(head, data))
+        return stand_in(head, data, self.plans.showing(head)(data))
 
     def _many(self, content: bytes) -> _Many:
         self._threads += 1
@@ -258,12 +258,23 @@ class Reader:
             if self._new_types > _MAX_NEW_TYPES:
                 raise SizeLimitError("too many parametrised classes", tag=self.tag)
         if not self.budget.may_look():
-            return partial(_refused, UnavailableError("too many names of the row lead nowhere"))
+            error: Exception = UnavailableError("too many names of the row lead nowhere")
+            return self._refusing(head, error)
         try:
             return self.plans.maker(head, self.budget)
-        except (UnavailableError, TypeNotAllowedError) as error:
+        except (UnavailableError, TypeNotAllowedError) as refusal:
             self.budget.note_refusal()
+            return self._refusing(head, refusal)
+
+    def _refusing(self, head: bytes, error: Exception) -> Maker:
+        """Return what makes the stand-ins of a head, or raises where none are wanted.
+
+        An error that is raised for each of many objects grows with each.
+        """
+        if not self._keeps:
             return partial(_refused, error)
+        show = self.plans.showing(head)
+        return lambda data: stand_in(head, data, show(data))
 
     def _maker(self, head: bytes) -> Maker:
         """Return what makes the objects of a head that this value has not shown yet."""

@@ -224,16 +224,20 @@ class Plans(dict[type, Plan]):
                 return None
         return None
 
-    def shown(self, head: bytes, data: Any) -> Any:
-        """Return what LangGraph would hand on for an object that cannot be made."""
+    def showing(self, head: bytes) -> Callable[[Any], Any]:
+        """Return what returns, of data, what LangGraph would hand on for an object of a head."""
         form_name, name, _, extra = head_parts(head)
         if form_name == _OF_HASHED:
-            return data if name != "dict" else None
+            return lambda data: data if name != "dict" else None
         form = self._forms.get(form_name)
-        try:
-            return None if form is None else form.shown(data, extra)
-        except Exception:  # the data may be anybody's
-            return None
+
+        def show(data: Any) -> Any:
+            try:
+                return None if form is None else form.shown(data, extra)
+            except Exception:  # the data may be anybody's
+                return None
+
+        return show
 
     def blank(self, head: bytes) -> Any:
         """Return an object without content, which `fill` gives it.
