@@ -44,9 +44,15 @@ def all_told(scenario: Scenario) -> list[Event]:
 
 
 def is_parallel(events: Iterable[Event]) -> bool:
-    """Whether tasks of one graph ran side by side, in whatever order."""
+    """Whether tasks of one graph ran side by side, in whatever order.
+
+    An error handler does: LangGraph starts it on one thread, while another one tells the end of
+    the task that failed (`PregelRunner.tick` and `commit`, langgraph 1.2).
+    """
     running: Counter[Any] = Counter()
     for event in events:
+        if (event.node or "").startswith("__error_handler__"):
+            return True
         if event.type == "task_started":
             running[event.namespace] += 1
             if running[event.namespace] > 1:
