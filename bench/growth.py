@@ -167,7 +167,7 @@ class _Remote:
             list(MODES), True, "v1", ledger=self._ledger, config=None, read=itself
         )
         told = (each for part in parts for each in reading.feed(part))
-        return filtered(nullcontext((told, chunks, nullcontext())))
+        return filtered(nullcontext((told, lambda: chunks, nullcontext())))
 
 
 class _Events:

@@ -122,14 +122,18 @@ LIMITS = """\
 A reader may leave a stream of a thread with a checkpointer at any chunk. The next stream of the
 thread begins with the unread parts, and with the parts that running nodes still produced, so
 nothing is lost or repeated (`test_law_graphs.py`: random graphs and cuts). A process that is killed
-can save nothing; then the ledger of the step before, the state, and the results of finished nodes
-say what was delivered.
+can save nothing; then the ledger of the stream before, the state, and the results of finished
+nodes say what was delivered.
 
-No stream fails or waits because of a ledger. While a graph runs, its checkpointer is not called.
-Ledgers are saved beside the stream, the newest first. If the checkpointer or the store fails, or
-does not answer within a second at the start or end of a stream, one log line says so, and some
-delivered parts may come again. Known limits:
+No stream fails or waits because of a ledger. It is read as the run reads its checkpoint, and saved
+as the stream ends; the checkpointer is asked for nothing else. If the store of ledgers fails, or
+does not answer within a second, one log line says so, and some delivered parts may come again.
+Known limits:
 
+- A ledger is of a thread. A fork of a question that was answered tells its answers beside those of
+  the other branch.
+- A server that is killed forgets the other ids of what it sent in that run: a message that a node
+  returned under an id of its own, and that a later turn edits, is shown beside the old text.
 - A pair `("ai", text)` has no id until its reducer makes one. If a reader leaves streams more
   than once around it, the pair may come twice.
 - If a subgraph edits and then removes a message, its text stays removed for a reader

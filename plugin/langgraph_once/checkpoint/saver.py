@@ -287,13 +287,13 @@ class OnceSaver(BaseCheckpointSaver[str]):
         return await self.engine.run_in_thread(get)
 
     def load_stream_state(self, address: StreamAddress) -> bytes | None:
-        """The ledger of a checkpoint, if there is one."""
-        found = self._read(self.threads.load_stream_state(CheckpointRef(*address)))
+        """The ledger of a thread, if there is one."""
+        found = self._read(self.threads.load_stream_state(CheckpointRef.of_thread(*address)))
         return None if found is None else found.ledger()
 
     def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
-        """Store the ledger of a checkpoint; it is copied, pruned and deleted with that."""
-        self._write(self.threads.save_stream_state(CheckpointRef(*address), data))
+        """Store the ledger of a thread; it is copied and deleted with that."""
+        self._write(self.threads.save_stream_state(CheckpointRef.of_thread(*address), data))
 
     async def aload_stream_state(self, address: StreamAddress) -> bytes | None:
         """`load_stream_state`, async."""
@@ -301,7 +301,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
 
     async def asave_stream_state(self, address: StreamAddress, data: bytes) -> None:
         """`save_stream_state`, async."""
-        await self._awrite(self.threads.save_stream_state(CheckpointRef(*address), data))
+        await self._awrite(self.threads.save_stream_state(CheckpointRef.of_thread(*address), data))
 
     def get_next_version(self, current: Any, channel: None) -> str:
         """The version after another, as upstream's savers make them: comparable as text."""

@@ -83,6 +83,11 @@ class CheckpointRef(NamedTuple):
     """None for the latest."""
 
     @classmethod
+    def of_thread(cls, thread_id: str, checkpoint_ns: str) -> CheckpointRef:
+        """Where the ledger of a thread is; no checkpoint has an empty id."""
+        return cls(thread_id, checkpoint_ns, "")
+
+    @classmethod
     def of(cls, config: RunnableConfig) -> CheckpointRef:
         """The place that a config names; what is None there stays so, as no row has it."""
         at = config["configurable"]

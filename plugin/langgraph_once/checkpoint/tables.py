@@ -294,14 +294,14 @@ class Tables(AllRows):
         return len(spare)
 
     def load_stream_state(self, place: CheckpointRef) -> Program[Cell | None]:
-        """The ledger of a checkpoint."""
+        """The ledger of a thread."""
         rows = yield Statement(
             f"SELECT type, data FROM once_stream_states WHERE {_HERE} AND checkpoint_id = ?", place
         )
         return Cell(rows[0][0], bytes(rows[0][1])) if rows else None
 
     def save_stream_state(self, place: CheckpointRef, cell: Cell) -> Statement:
-        """Store the ledger of a checkpoint, in place of the one that it has."""
+        """Store the ledger of a thread, in place of the one that it has."""
         return _PUT_LEDGER.of([(*place, *cell)])
 
     def sees_all(self) -> Program[bool]:
@@ -310,11 +310,12 @@ class Tables(AllRows):
         return True
 
     def drop_orphans(self, thread_id: str, settled_before: str) -> Iterable[Statement]:
-        """Delete writes and ledgers of checkpoints that were never stored, or are not any more.
+        """Delete writes of checkpoints that were never stored, or are not any more.
 
-        A run stores both beside its checkpoint, so a killed process may leave them without one.
+        A run stores them beside its checkpoint, so a killed process may leave them without one.
         Or the run is about to store that checkpoint, even where another run has stored a newer
         one meanwhile. So rows whose checkpoint has no smaller id than `settled_before` stay.
+        Ledgers go with the last checkpoint of their thread; once there was one for each.
         """
         for table in self.on_checkpoints:
             sql = f"DELETE FROM {table} WHERE {_is_orphan(table)}"
@@ -379,9 +380,15 @@ class Tables(AllRows):
 
 
 def _is_orphan(table: str) -> str:
-    """A condition that a row is of a checkpoint that is not stored, and has a smaller id."""
-    return (
-        f"thread_id = ? AND checkpoint_id < ? AND NOT EXISTS (SELECT 1 FROM checkpoints c "
-        f"WHERE c.thread_id = {table}.thread_id AND c.checkpoint_ns = {table}.checkpoint_ns "
-        f"AND c.checkpoint_id = {table}.checkpoint_id)"
+    """A condition that a row is of a checkpoint that is not stored, and has a smaller id.
+
+    A ledger is one if it is of a checkpoint at all, or of a thread that has none.
+    """
+    of_graph = (
+        f"NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = {table}.thread_id "
+        f"AND c.checkpoint_ns = {table}.checkpoint_ns"
     )
+    if table == "once_stream_states":
+        return f"thread_id = ? AND checkpoint_id < ? AND (checkpoint_id <> '' OR {of_graph}))"
+    here = f"{of_graph} AND c.checkpoint_id = {table}.checkpoint_id)"
+    return f"thread_id = ? AND checkpoint_id < ? AND {here}"

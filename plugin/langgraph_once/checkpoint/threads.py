@@ -251,7 +251,7 @@ class Threads:
         return history
 
     def load_stream_state(self, place: CheckpointRef) -> Program[FoundCheckpoints | None]:
-        """The ledger of a checkpoint: the only value of what is found."""
+        """The ledger of a thread: the only value of what is found."""
         cell = yield from self.tables.load_stream_state(place)
         if cell is None:
             return None
@@ -261,7 +261,7 @@ class Threads:
         return found
 
     def save_stream_state(self, place: CheckpointRef, data: bytes) -> Program[None]:
-        """Store the ledger of a checkpoint."""
+        """Store the ledger of a thread."""
         cuts: list[CutValue] = []
         at = bound("ledger", place.thread_id, place[1:])
         statement = self.tables.save_stream_state(place, self.values.cell(data, cuts, at))

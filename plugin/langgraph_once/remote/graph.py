@@ -133,7 +133,7 @@ class OnceRemoteGraph(RemoteThreads):
         """
         wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
         parts = self._parts(input, config, wanted, kwargs)
-        return filtered(nullcontext((parts, chunks, nullcontext())))
+        return filtered(nullcontext((parts, lambda: chunks, nullcontext())))
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -149,7 +149,7 @@ class OnceRemoteGraph(RemoteThreads):
         """`stream`, async."""
         wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
         parts = self._aparts(input, config, wanted, kwargs)
-        return afiltered(nullcontext((parts, chunks, nullcontext())))
+        return afiltered(nullcontext((parts, lambda: chunks, nullcontext())))
 
     def invoke(
         self,

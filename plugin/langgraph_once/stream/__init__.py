@@ -8,11 +8,13 @@ graph     `once(graph)`: what a graph streams, wherever it runs.
 chunk_filter `dedup(chunks)`: chunks of any graph, with nothing else known of it.
 readers   Who reads a stream, and gets which form.
 session   One stream of a thread: its ledger is opened, and saved at the end.
+saver_twin What a run reads and stores of its thread, told as it does.
 bookkeeping  What is asked of savers and stores: it fails no stream, nor holds it up.
 v3        The same for protocol v3.
 
 Imports go one way:
-graph > session > bookkeeping > v3 > chunk_filter > readers | running > dedup > ledger > part.
+graph > session > bookkeeping | saver_twin > v3 > chunk_filter > readers | running > dedup >
+ledger > part.
 """
 
 from langgraph_once.stream.chunk_filter import adedup, dedup

@@ -12,16 +12,16 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
-from langgraph_once.stream.ledger.ledger import Ledger, Listed
-from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
-
-__all__ = ["AsyncSaves", "Call", "Calls", "FailureGuard", "Saves", "aanswer", "answer"]
+__all__ = ["Call", "Calls", "FailureGuard", "aanswer", "answer"]
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+UNDER_WAY: Final[set[asyncio.Future[Any]]] = set()
+"""Calls that are made in tasks, which an event loop alone holds weakly."""
 
 WAIT_S: Final = 1.0
 """How long a stream waits for these calls, once before its first chunk and once after its last.
@@ -31,12 +31,19 @@ model as it is, so that nobody notices one that is slow; a longer wait would be 
 """
 
 
-class Call(NamedTuple):
-    """One call; its async form has the same name with an `a` before it."""
+class Call:
+    """One call; its async form has the same name with an `a` before it.
 
-    of: Any
-    method: str
-    argument: Any
+    Args:
+        of: Whose method it is.
+        method: Its name.
+        arguments: What it is called with.
+    """
+
+    def __init__(self, of: Any, method: str, *arguments: Any) -> None:
+        self.of = of
+        self.method = method
+        self.arguments = arguments
 
 
 Calls: TypeAlias = Generator[Call, Any, T]
@@ -88,13 +95,22 @@ def answer(calls: Calls[T], guard: FailureGuard) -> T | None:
     return None
 
 
-async def aanswer(calls: Calls[T], guard: FailureGuard) -> T | None:
-    """`answer`, async."""
+async def aanswer(calls: Calls[T], guard: FailureGuard, *, goes_on: bool = False) -> T | None:
+    """`answer`, async.
+
+    Args:
+        calls: The calls.
+        guard: Tells of a failure.
+        goes_on: They are made all the same when they take too long, as those in a thread are.
+    """
     task = asyncio.ensure_future(_arun(calls))
+    UNDER_WAY.add(task)
+    task.add_done_callback(_ended)
     try:
         await asyncio.wait({task}, timeout=WAIT_S)
     finally:
-        task.cancel()  # what comes later is of no use
+        if not goes_on:
+            task.cancel()  # what comes later is of no use
     with guard():
         if task.done():
             return task.result()
@@ -102,83 +118,10 @@ async def aanswer(calls: Calls[T], guard: FailureGuard) -> T | None:
     return None
 
 
-class _LatestSave:
-    """What is to be saved next.
-
-    Attributes:
-        guard: Around what has to do with saving.
-    """
-
-    def __init__(self, store: StreamStateStore) -> None:
-        self._store = store
-        self._next: tuple[StreamAddress, bytes] | None = None
-        self.guard: FailureGuard = FailureGuard("What the consumer of a stream has was not saved")
-
-
-class Saves(_LatestSave):
-    """Saves the ledgers of one stream beside it: one at a time, and of those that wait the newest.
-
-    A save gets the bytes of one moment, so that no other thread reads a ledger that changes.
-    """
-
-    def __init__(self, store: StreamStateStore) -> None:
-        super().__init__(store)
-        self._lock = threading.Lock()
-        self._is_idle = threading.Event()
-        self._is_idle.set()
-
-    def put(self, address: StreamAddress, ledger: Ledger, state: Listed) -> None:
-        """Save a ledger soon, without what the state tells; it does not block."""
-        with self.guard():
-            new = address, ledger.to_bytes(beside=state)
-            with self._lock:
-                self._next = new
-                if not self._is_idle.is_set():
-                    return
-                _begun(self._drain)
-                # Only now: if no thread could be started, `wait` would wait for it in vain.
-                self._is_idle.clear()
-
-    def wait(self) -> None:
-        """Wait until all is saved, but not for long."""
-        if not self._is_idle.wait(WAIT_S):
-            self.guard.tell("TimeoutError")
-
-    def _drain(self) -> None:
-        while True:
-            with self._lock:
-                new, self._next = self._next, None
-                if new is None:
-                    self._is_idle.set()
-                    return
-            with self.guard():
-                self._store.save_stream_state(*new)
-
-
-class AsyncSaves(_LatestSave):
-    """`Saves`, async: in a task of its own."""
-
-    _task: asyncio.Task[None] | None = None
-
-    def put(self, address: StreamAddress, ledger: Ledger, state: Listed) -> None:
-        """Save a ledger soon, without what the state tells; it does not block."""
-        with self.guard():
-            self._next = address, ledger.to_bytes(beside=state)
-            if self._task is None or self._task.done():
-                self._task = asyncio.create_task(self._drain())
-
-    async def wait(self) -> None:
-        """Wait until all is saved, but not for long."""
-        if self._task is not None:
-            await asyncio.wait({self._task}, timeout=WAIT_S)
-            if not self._task.done():
-                self.guard.tell("TimeoutError")
-
-    async def _drain(self) -> None:
-        while self._next is not None:
-            new, self._next = self._next, None
-            with self.guard():
-                await self._store.asave_stream_state(*new)
+def _ended(task: asyncio.Future[Any]) -> None:
+    UNDER_WAY.discard(task)
+    if not task.cancelled():
+        task.exception()  # it was told, or comes too late to be
 
 
 def _begun(work: Callable[[], None]) -> threading.Thread:
@@ -197,7 +140,7 @@ def _run(calls: Calls[T]) -> T:
             came_to: T = end.value
             return came_to
         try:
-            go_on, what = calls.send, getattr(call.of, call.method)(call.argument)
+            go_on, what = calls.send, getattr(call.of, call.method)(*call.arguments)
         except Exception as error:
             go_on, what = calls.throw, error
 
@@ -211,6 +154,6 @@ async def _arun(calls: Calls[T]) -> T:
             came_to: T = end.value
             return came_to
         try:
-            go_on, what = calls.send, await getattr(call.of, f"a{call.method}")(call.argument)
+            go_on, what = calls.send, await getattr(call.of, f"a{call.method}")(*call.arguments)
         except Exception as error:
             go_on, what = calls.throw, error

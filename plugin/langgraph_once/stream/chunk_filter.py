@@ -105,9 +105,9 @@ class ChunkFilter(ABC):
         self._dedup.stats.publish()
 
 
-Opened: TypeAlias = tuple[Any, ChunkFilter, AbstractContextManager[None]]
-"""The chunks of a stream, their filter, and what is entered while the first chunk is made: what
-that sets in the context, the stream finds as it begins."""
+Opened: TypeAlias = tuple[Any, Callable[[], ChunkFilter], AbstractContextManager[None]]
+"""The chunks of a stream, what tells their filter when the first of them is made, and what is
+entered while it is made: what that sets in the context, the stream finds as it begins."""
 
 
 class _PlainFilter(ChunkFilter):
@@ -168,7 +168,7 @@ def dedup(
         StreamError: A chunk has another shape than these arguments say.
     """
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
-    return filtered(nullcontext((chunks, new, announced())))
+    return filtered(nullcontext((chunks, lambda: new, announced())))
 
 
 def adedup(
@@ -182,7 +182,7 @@ def adedup(
 ) -> AsyncIterator[C]:
     """`dedup` for the chunks of `graph.astream(...)`; the arguments are the same."""
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
-    return afiltered(nullcontext((chunks, new, announced())))
+    return afiltered(nullcontext((chunks, lambda: new, announced())))
 
 
 def chunk_filter(
@@ -236,16 +236,18 @@ def filtered(opening: AbstractContextManager[Opened]) -> Generator[Any]:
     Args:
         opening: Entered when the first chunk is asked for; left when the chunks are closed.
     """
-    with opening as (chunks, new, around_first), ExitStack() as stack:
-        passes, make, write = new.passes, new.new, new.write_token
-        stack.callback(new.publish)
+    with opening as (chunks, filter_of, around_first), ExitStack() as stack:
         stack.enter_context(handing_over())
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
-        yield from new.undelivered()
         rest = iter(chunks)
         # Not around the loop: what is open over a `yield` is open for the consumer, too.
-        for first in first_chunk(rest, around_first):
+        begin = first_chunk(rest, around_first)
+        new = filter_of()
+        stack.callback(new.publish)
+        passes, make, write = new.passes, new.new, new.write_token
+        yield from new.undelivered()
+        for first in begin:
             yield from make(first)
         for chunk in rest:
             if passes(chunk):
@@ -257,17 +259,19 @@ def filtered(opening: AbstractContextManager[Opened]) -> Generator[Any]:
 
 async def afiltered(opening: AbstractAsyncContextManager[Opened]) -> AsyncGenerator[Any]:
     """`filtered`, async."""
-    async with opening as (chunks, new, around_first), AsyncExitStack() as stack:
-        passes, make, write = new.passes, new.new, new.write_token
-        stack.callback(new.publish)
+    async with opening as (chunks, filter_of, around_first), AsyncExitStack() as stack:
         stack.enter_context(handing_over())
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))
-        for kept in new.undelivered():
-            yield kept
         rest = aiter(chunks)
         # As in `filtered`: not around the loop.
-        for first in await afirst_chunk(rest, around_first):
+        begin = await afirst_chunk(rest, around_first)
+        new = filter_of()
+        stack.callback(new.publish)
+        passes, make, write = new.passes, new.new, new.write_token
+        for kept in new.undelivered():
+            yield kept
+        for first in begin:
             for kept in make(first):
                 yield kept
         async for chunk in rest:

@@ -8,8 +8,8 @@ langgraph 1.2.24 and langgraph-api 0.16.7).
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -25,7 +25,6 @@ from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.chunk_filter import (
     ChunkFilter,
     Expand,
-    Opened,
     afiltered,
     alone,
     chunk_filter,
@@ -59,6 +58,7 @@ from langgraph_once.stream.readers import (
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
+from langgraph_once.stream.saver_twin import twin_of
 from langgraph_once.stream.session import StreamThread, aopened, opened
 from langgraph_once.stream.v3.events import event_filter
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
@@ -242,31 +242,37 @@ class _GraphStream:
         dedup = as_stock_reads(graph.dedup_config) if is_stock else graph.dedup_config
         self.run = Run(graph, dedup, input, is_stock=is_stock)
         self.thread: StreamThread | None = None if is_stock else thread_of(graph, merged, input)
+        self.run.was_hidden = lambda message_id: self._ledger.hides(message_id)
+        self._fresh = Ledger.within(dedup)
+        self._has_cache = graph.cache is not None
+        self._heard = with_modes(self._modes, [*self._own_modes()])
+        asked_for = graph.dedup_config
+        space = space_of(asked_for, takes_back=True)
+        self._hints = Hints(space, max_messages=asked_for.max_messages)
 
-    def filtering(self, ledger: Ledger) -> Opened:
-        """The stream for a reader who has what this ledger says."""
-        self.run.was_hidden = ledger.hides
-        dedup = self._graph.dedup_config
-        hints = Hints(space_of(dedup, takes_back=True), max_messages=dedup.max_messages)
-        own = self._own_parts(ledger)
-        heard = with_modes(self._modes, own)
-        stream = getattr(_source(self._graph, self._asked), self._method)
+    def chunks(self) -> Any:
+        """What the graph streams, in the modes that the reader asked for and those that we do."""
+        source = _source(self._graph, self._asked)
+        if self.thread is not None:
+            source.checkpointer = twin_of(self.thread.saver, self.thread)
         input, config = self._given
-        return (
-            stream(input, self._hearing(config, hints), stream_mode=heard, **self._options),
-            self._filter(ledger, own, heard, hints),
-            # Where no messages are streamed there is no handler to take the run.
-            self.run.pending() if "messages" in self._asked else nullcontext(),
-        )
+        stream = getattr(source, self._method)
+        return stream(input, self._hearing(config), stream_mode=self._heard, **self._options)
 
-    def _filter(
-        self, ledger: Ledger, own: Mapping[str, Expand], heard: StreamModes, hints: Hints
-    ) -> ChunkFilter:
+    def around_first(self) -> AbstractContextManager[None]:
+        """Hands the run to the handler, which is made with the first chunk."""
+        # Where no messages are streamed there is no handler to take the run.
+        return self.run.pending() if "messages" in self._asked else nullcontext()
+
+    @functools.cached_property
+    def filter(self) -> ChunkFilter:
+        """What the reader gets of the chunks; known when the run has read its checkpoint."""
+        ledger, expand = self._ledger, self._expand()
         if self._is_v3:
             return event_filter(
                 self.run.config,
                 ledger,
-                expand=own,
+                expand=expand,
                 for_stock=self._for_stock,
                 tells_edits=not rewrites(self._graph.stream_transformers),
             )
@@ -276,14 +282,18 @@ class _GraphStream:
             self._options["version"],
             ledger=ledger,
             config=self.run.config,
-            heard=heard,
-            expand=own,
-            hints=hints,
+            heard=self._heard,
+            expand=expand,
+            hints=self._hints,
             is_message_key=self.run.is_message_key,
             for_stock=self._for_stock,
         )
 
-    def _hearing(self, config: RunnableConfig | None, hints: Hints) -> RunnableConfig | None:
+    @property
+    def _ledger(self) -> Ledger:
+        return self._fresh if self.thread is None else self.thread.ledger
+
+    def _hearing(self, config: RunnableConfig | None) -> RunnableConfig | None:
         """`config`, with one that listens where no messages are streamed.
 
         It tells how to cut states, and names the messages of `updates`, which else may come
@@ -293,26 +303,29 @@ class _GraphStream:
         tells = "values" in asked and cuts_states(self._graph.dedup_config, asked)
         if "messages" in asked or not ("updates" in asked or tells):
             return config
-        return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
+        return merge_configs(config, {"callbacks": [HintsHandler(self._hints)]})
 
-    def _own_parts(self, ledger: Ledger) -> dict[str, Expand]:
-        """The modes that we ask for on our own account, with what is made of their parts."""
-        asked, thread, own = self._asked, self.thread, dict[str, Expand]()
-        if "messages" in asked and not self.run.is_stock:
-            own["values"] = alone  # they show the ids that reducers gave to messages
-        has_cache = self._graph.cache is not None
-        may_be_silent = has_cache or (thread is not None and thread.is_resumed)
-        if "messages" in asked and may_be_silent:
+    def _own_modes(self) -> Iterator[str]:
+        """The modes that we ask for on our own account."""
+        if "messages" not in self._asked:
+            return
+        if not self.run.is_stock:
+            yield "values"  # they show the ids that reducers gave to messages
+        if self._has_cache or (self.thread is not None and self.thread.is_resumed):
+            yield "updates"  # those of a cache, which mode `messages` lacks
+
+    def _expand(self) -> dict[str, Expand]:
+        """What is made of the parts of these modes."""
+        own: dict[str, Expand] = dict.fromkeys(self._own_modes(), alone)
+        if "updates" in own:
             own["updates"] = CachedParts(
-                asked,
-                ledger,
+                self._asked,
+                self._ledger,
                 self.run.is_message_key,
-                has_cache=has_cache,
+                has_cache=self._has_cache,
                 with_results=not self._is_v3,
                 annotates=not self.run.is_stock,
             ).expand
-        if thread is not None and (thread.may_watch or "checkpoints" in asked):
-            own["checkpoints"] = thread.checkpoints(ledger, wanted="checkpoints" in asked)
         return own
 
 

@@ -1,58 +1,43 @@
-"""One stream of a wrapped graph, from the ledger it starts with to the one it leaves.
+"""One stream of a wrapped graph, from the ledger that its thread left to the one it leaves.
 
-While a graph streams, its saver is asked for nothing: threads of LangGraph may be writing there.
-Under which checkpoint a ledger belongs is told by the stream itself: in mode `checkpoints` comes
-the id of each, after all that was said before it and ahead of all that comes later.
+Nothing is asked twice: a run reads its checkpoint as it begins and stores others as it goes, and
+a twin of its saver tells which (`saver_twin`). Nothing is written while it goes on: what a killed
+process had said and no checkpoint holds may come again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import functools
-import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from langgraph.constants import START
+from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, CheckpointTuple
 from langgraph.pregel import Pregel
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.bookkeeping import (
-    AsyncSaves,
-    Call,
-    Calls,
-    FailureGuard,
-    Saves,
-    aanswer,
-    answer,
-)
-from langgraph_once.stream.chunk_filter import Expand, Opened
-from langgraph_once.stream.dedup.states.state_cut import (
-    in_lists,
-    listed_ids,
-    listed_unnamed,
-)
+from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
+from langgraph_once.stream.chunk_filter import ChunkFilter, Opened
+from langgraph_once.stream.dedup.states.state_cut import in_lists, listed_ids, listed_unnamed
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
+from langgraph_once.stream.ledger.pending_ids import PendingIds
+from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
 from langgraph_once.stream.running.run import Run
 
 __all__ = ["Begun", "StreamThread", "aopened", "opened", "unread"]
 
 UNREAD = "What the consumer of a stream has was not read"
-
-REST_PER_SAVE = 20
-"""How much longer than the last note of a ledger took, none is made: a twentieth of the time."""
+UNSAVED = "What the consumer of a stream has was not saved"
 
 
 @dataclass(kw_only=True)
 class StreamThread:
-    """The thread that a stream runs in, and where its ledgers are kept."""
+    """The thread that a stream runs in, and what its consumer has of it."""
 
     config: RunnableConfig
     """The config of the stream."""
@@ -61,7 +46,7 @@ class StreamThread:
     """Keeps the thread."""
 
     store: StreamStateStore
-    """Keeps its ledgers."""
+    """Keeps its ledger."""
 
     dedup: DedupConfig
     """The bounds of a new ledger."""
@@ -79,123 +64,81 @@ class StreamThread:
     may_repeat: bool
     """Whether the stream may begin with updates of the one before, `may_repeat`."""
 
-    may_watch: bool = False
-    """Whether the graph can be asked for the mode `checkpoints`; known when it is open."""
+    ledger: Ledger = field(init=False)
+    """What the consumer has; an empty one, until the run has read its checkpoint."""
 
-    _saves: Saves | AsyncSaves = field(init=False)
-    _start_at: StreamAddress | None = None
-    _at: StreamAddress | None = None
-    _before: StreamAddress | None = None
-    _rests_until: float = 0.0
-    _state: Any = None
-    """The state at the checkpoint that it came to last."""
+    _saved: bytes | None = None
+    _is_open: bool = False
+    _at: str | None = None
+    """The checkpoint that the run has come to, as far as it is known."""
+
+    _state: Mapping[str, Any] = field(default_factory=dict)
+    """The state there."""
 
     def __post_init__(self) -> None:
         asked = self.config["configurable"]
-        self._id = str(asked["thread_id"])
-        self._ns = str(asked.get("checkpoint_ns") or "")
+        self._address = StreamAddress(
+            str(asked["thread_id"]), str(asked.get("checkpoint_ns") or "")
+        )
+        self.ledger = Ledger.within(self.dedup)
 
-    def open(self, saves: Saves) -> Ledger:
-        """The ledger of the checkpoint that the stream starts from.
+    def takes_first(self) -> bool:
+        """Whether a run reads its checkpoint now: the first that is read of the thread."""
+        is_first, self._is_open = not self._is_open, True
+        return is_first
 
-        Args:
-            saves: Saves those of the checkpoints that it comes to.
-        """
-        self._saves = saves
-        guard = FailureGuard(UNREAD)
-        return self._opened(answer(self._opening(guard), guard))
+    def begins_at(self, found: CheckpointTuple | None) -> None:
+        """Open the ledger for a run that begins at a checkpoint, before any of its nodes runs."""
+        self._open(answer(self._opening(found), FailureGuard(UNREAD)))
 
-    async def aopen(self, saves: AsyncSaves) -> Ledger:
-        """`open`, async."""
-        self._saves = saves
-        guard = FailureGuard(UNREAD)
-        return self._opened(await aanswer(self._opening(guard), guard))
+    async def abegins_at(self, found: CheckpointTuple | None) -> None:
+        """`begins_at`, async."""
+        self._open(await aanswer(self._opening(found), FailureGuard(UNREAD)))
 
-    def checkpoints(self, ledger: Ledger, *, wanted: bool) -> Expand:
-        """What is made of a part of mode `checkpoints`: nothing else, and the ledger is kept.
+    def _open(self, found: Ledger | None) -> None:
+        if found is not None:  # one that is empty is false
+            self.ledger = found
 
-        Args:
-            ledger: What the consumer has.
-            wanted: Whether the consumer has asked for it as well.
-        """
+    def comes_to(self, config: RunnableConfig, checkpoint: Checkpoint) -> None:
+        """Note that the run has stored a checkpoint."""
+        where = config["configurable"]
+        if (str(where.get("thread_id")), where.get("checkpoint_ns") or "") == self._address:
+            self._at = checkpoint["id"]
+            self._state = self._of_state(checkpoint["channel_values"])
 
-        def expand(part: Part) -> Iterable[Part]:
-            with self._saves.guard():
-                self._pass(part, ledger)
-            return (part,) if wanted else ()
+    def end(self) -> None:
+        """Keep the ledger for the next stream of the thread."""
+        answer(self._closing(), FailureGuard(UNSAVED))
 
-        return expand
+    async def aend(self) -> None:
+        """`end`, async."""
+        await aanswer(self._closing(), FailureGuard(UNSAVED), goes_on=True)
 
-    def _pass(self, part: Part, ledger: Ledger) -> None:
-        """Note that the graph has come to another checkpoint, and what the consumer has by then.
-
-        So a killed process loses only what it said later. A checkpoint must not know of what came
-        after it, or a replay from there would leave that out.
-        """
-        if part.ns:
-            return  # of a graph inside; a remote one has the same thread id, on its server
-        where, coming = part.data["config"]["configurable"], part.data["next"]
-        at = self._at_checkpoint(where)
-        before, self._at, self._before = self._before, at, None if coming == [START] else at
-        parent = (part.data["parent_config"] or {}).get("configurable")
-        began = time.monotonic()
-        # With durability "exit" only the last is stored, and the parent of each is the one before
-        # the run. Before the first node runs nothing is new, and the end saves the ledger anyway.
-        is_stored = before is not None and parent and self._at_checkpoint(parent) == before
-        self._state = self._of_state(part.data["values"])
-        if is_stored and coming and began >= self._rests_until:
-            self._saves.put(at, ledger, in_lists(self._state))
-            now = time.monotonic()
-            self._rests_until = now + REST_PER_SAVE * (now - began)
-
-    def end(self, ledger: Ledger) -> None:
-        """Keep the ledger with the checkpoint that the stream came to."""
-        if (at := self._at or self._start_at) is not None:
-            with self._saves.guard():
-                self._saves.put(at, ledger, in_lists(self._state))
-
-    def _opening(self, guard: FailureGuard) -> Calls[tuple[Ledger, StreamAddress | None, bool]]:
-        """The ledger, the address that the stream starts from, and whether it may be watched."""
-        found = yield Call(self.saver, "get_tuple", self.config)
-        saved = address = None
-        with guard():
-            for address in self._addresses(found):
-                saved = yield Call(self.store, "load_stream_state", address)
-                if saved is not None:
-                    break
+    def _opening(self, found: CheckpointTuple | None) -> Calls[Ledger]:
+        self._saved = yield Call(self.store, "load_stream_state", self._address)
         whole: Any = {}
         if self.graph is not None:
             whole = (yield Call(self.graph, "get_state", self.config)).values
-        was_left = found is not None and address == next(self._addresses(found))
         before = found
-        if found is not None and saved is not None and not was_left:
+        if found is not None and found.metadata.get("source") == "update":
+            # Somebody has changed the state since: what left it is told as it was.
             before = yield Call(self.saver, "get_tuple", found.parent_config)
-        ledger = self._ledger(saved, was_left=was_left)
-        self._state = self._state_at(found, whole)
-        self._seed(ledger, self._state_at(before, whole))
-        may_watch = False
-        with self._saves.guard():
-            _copy_interrupts(found)
-            may_watch = True
-        return ledger, next(self._addresses(found), None), may_watch
-
-    def _opened(self, found: tuple[Ledger, StreamAddress | None, bool] | None) -> Ledger:
-        if found is None:
-            return Ledger.within(self.dedup)
-        ledger, start_at, self.may_watch = found
-        # Else nobody tells where the graph gets to, and a ledger belongs to that checkpoint.
-        self._start_at = start_at if self.may_watch else None
+        self._at = found and found.checkpoint["id"]
+        self._state, stood = self._state_at(found, whole), self._state_at(before, whole)
+        ledger = self._ledger(stood)
+        was_left = before is not None and ledger.left_at == before.checkpoint["id"]
+        if not (was_left and before is found and self.may_repeat):
+            ledger.forget_updates()  # the step that was under way is no more
+        if not was_left:
+            ledger.pending_ids = PendingIds()
+        self._seed(ledger, stood)
         return ledger
 
-    def _addresses(self, found: CheckpointTuple | None) -> Iterator[StreamAddress]:
-        """Where the ledger of a checkpoint is; if nowhere, that of the one before tells most."""
-        if found is not None:
-            yield StreamAddress(self._id, self._ns, found.checkpoint["id"])
-            if found.parent_config is not None:
-                yield self._at_checkpoint(found.parent_config["configurable"])
-
-    def _at_checkpoint(self, where: Mapping[str, Any]) -> StreamAddress:
-        return StreamAddress(self._id, self._ns, where["checkpoint_id"])
+    def _closing(self) -> Calls[None]:
+        self.ledger.left_at = self._at or ""
+        data = self.ledger.beside(in_lists(self._state))
+        if data != self._saved:
+            yield Call(self.store, "save_stream_state", self._address, data)
 
     def _state_at(self, found: CheckpointTuple | None, whole: Any) -> Mapping[str, Any]:
         """The state at a checkpoint; `whole` has what a checkpoint holds in part."""
@@ -203,39 +146,30 @@ class StreamThread:
             return {}
         return self._of_state({**found.checkpoint["channel_values"], **dict(entries_of(whole))})
 
-    def _of_state(self, values: Any) -> Mapping[str, Any]:
-        entries = values.items() if isinstance(values, Mapping) else ()
-        return {key: value for key, value in entries if key in self.keys}
+    def _of_state(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {key: value for key, value in values.items() if key in self.keys}
 
-    def _ledger(self, saved: bytes | None, *, was_left: bool) -> Ledger:
-        """The ledger that was saved, if one was.
-
-        Args:
-            saved: Its bytes.
-            was_left: It was saved with the checkpoint that the stream starts from.
-        """
-        if saved is not None:
-            # A ledger of a newer version, or damaged: the state tells most of it.
-            ledger = Ledger.from_bytes(saved, on_error="fresh")
-            ledger.limit(self.dedup)  # which may have changed since
-        else:
-            ledger = Ledger.within(self.dedup)
-        if not (self.may_repeat and was_left):  # else the step that was under way is no more
-            ledger.forget_updates()
+    def _ledger(self, stood: Mapping[str, Any]) -> Ledger:
+        """The ledger that was kept beside a state, if one was."""
+        if not self._saved:
+            return Ledger.within(self.dedup)
+        # A ledger of a newer version, or damaged: the state tells most of it.
+        ledger = Ledger.from_bytes(self._saved, on_error="fresh", beside=in_lists(stood))
+        ledger.limit(self.dedup)  # which may have changed since
         return ledger
 
-    def _seed(self, ledger: Ledger, before: Any) -> None:
+    def _seed(self, ledger: Ledger, stood: Mapping[str, Any]) -> None:
         """Note what the state tells of what the consumer has.
 
         Args:
             ledger: What the consumer has that no state tells.
-            before: The state at the checkpoint with which the ledger was saved.
+            stood: The state as the consumer knows it.
         """
-        stood = listed_ids(before)
-        ledger.seed((message for _, message in found_in_input(self._state)), stood)
+        known = listed_ids(stood)
+        ledger.seed((message for _, message in found_in_input(self._state)), known)
         for place, said in listed_unnamed(self._state).items():
             ledger.pending_ids.state((), place, said)
-        ledger.snapshot((), {**ledger.snapshots.get((), {}), **stood})
+        ledger.snapshot((), {**ledger.snapshots.get((), {}), **known})
 
 
 class Begun(Protocol):
@@ -244,74 +178,61 @@ class Begun(Protocol):
     run: Run
     thread: StreamThread | None
 
-    def filtering(self, ledger: Ledger) -> Opened:
-        """The stream for a reader who has what this ledger says."""
+    def chunks(self) -> Any:
+        """What the graph streams."""
+
+    @property
+    def filter(self) -> ChunkFilter:
+        """What its reader is to get of it, known when the run has read its checkpoint."""
+
+    def around_first(self) -> AbstractContextManager[None]:
+        """What is entered while the first chunk is made."""
 
 
 @contextmanager
 def opened(begin: Callable[[], Begun]) -> Iterator[Opened]:
-    """A stream, for `filtered`; the ledger is saved when it ends, well or badly.
+    """A stream, for `filtered`; the ledger is kept when it ends, well or badly.
 
     Args:
         begin: Begins the stream, when it is first advanced: only then the reader may announce
             itself.
     """
     begun = begin()
-    if (thread := begun.thread) is None:
-        yield begun.filtering(Ledger.within(begun.run.config))
-        return
-    saves = Saves(thread.store)
-    ledger = thread.open(saves)
-    chunks, new, around_first = begun.filtering(ledger)
     try:
-        yield chunks, new, around_first
+        yield begun.chunks(), lambda: begun.filter, begun.around_first()
     except BaseException:
-        with saves.guard():
-            new.keep_undelivered(unread(begun.run))
+        if begun.thread is not None:
+            _keep_undelivered(begun)
         raise
     finally:
-        thread.end(ledger)
-        saves.wait()
+        if begun.thread is not None:
+            begun.thread.end()
 
 
 @asynccontextmanager
 async def aopened(begin: Callable[[], Begun]) -> AsyncIterator[Opened]:
     """`opened`, async."""
     begun = begin()
-    if (thread := begun.thread) is None:
-        yield begun.filtering(Ledger.within(begun.run.config))
-        return
-    saves = AsyncSaves(thread.store)
-    ledger = await thread.aopen(saves)
-    chunks, new, around_first = begun.filtering(ledger)
     try:
-        yield chunks, new, around_first
+        yield begun.chunks(), lambda: begun.filter, begun.around_first()
     except BaseException:
-        with suppress(asyncio.CancelledError):  # which a cancelled scope of anyio raises again
-            await asyncio.sleep(0)  # what was sent from other threads is on its way
-        with saves.guard():
-            new.keep_undelivered(unread(begun.run))
+        if begun.thread is not None:
+            with suppress(asyncio.CancelledError):  # which a cancelled scope of anyio raises again
+                await asyncio.sleep(0)  # what was sent from other threads is on its way
+            _keep_undelivered(begun)
         raise
     finally:
-        thread.end(ledger)
-        await saves.wait()
+        if begun.thread is not None:
+            await begun.thread.aend()
 
 
-def _copy_interrupts(found: CheckpointTuple | None) -> None:
-    """Do what LangGraph does in mode `checkpoints` as it resumes; some values cannot be copied.
-
-    It makes dicts of the interrupts that a thread waits for (1.2.24, `map_debug_checkpoint`). Of a
-    `defaultdict`, before Python 3.12, that raises, and in no other mode.
-    """
-    for _, channel, value in (found.pending_writes if found is not None else None) or ():
-        if channel == INTERRUPT_KEY:
-            for each in value if isinstance(value, list | tuple) else (value,):
-                asdict(each)
+def _keep_undelivered(begun: Begun) -> None:
+    with FailureGuard(UNSAVED)():
+        begun.filter.keep_undelivered(unread(begun.run))
 
 
-TELLS_OF_MESSAGES = frozenset({"updates", "values", "checkpoints"})
-"""A cached update has messages that mode `messages` lacks, a state shows their ids, and a
-checkpoint which ledger belongs to it."""
+TELLS_OF_MESSAGES = frozenset({"updates", "values"})
+"""A cached update has messages that mode `messages` lacks, and a state shows their ids."""
 
 
 def unread(run: Run) -> Iterator[Part]:

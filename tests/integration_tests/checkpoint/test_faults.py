@@ -260,8 +260,8 @@ def test_what_foreign_deletes_leave_is_swept(
 def test_a_long_ledger_outlives_a_sweep(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(values, "MIN_CUT_BYTES", 64)
     with opened(url) as saver:
-        at = put(saver, 1, {"a": [text(1, 3000)]})["configurable"]
-        address = StreamAddress(THREAD, "", at["checkpoint_id"])
+        put(saver, 1, {"a": [text(1, 3000)]})
+        address = StreamAddress(THREAD, "")
         saver.save_stream_state(address, text(2, 3000).encode())
         saver.prune([THREAD])
         assert saver.load_stream_state(address) == text(2, 3000).encode()

@@ -98,9 +98,7 @@ def test_what_is_told_before_is_what_goes(here: str, kind: str) -> None:
             put(saver, "done", 3 * DAY, 2 * DAY)
             gone: Any = {**on("done")["configurable"], "checkpoint_id": "1e000000-0000-6000"}
             saver.put_writes({"configurable": gone}, [("a", "x" * 50_000)], "killed")
-            for old in [*saver.list(on("done"))][5:7]:
-                id_ = old.config["configurable"]["checkpoint_id"]
-                saver.save_stream_state(StreamAddress("done", "", id_), b"ledger " * 9000)
+            saver.save_stream_state(StreamAddress("done", ""), b"ledger " * 9000)
     tables = whole.columns(here)
     for rules in RULES:
         before = rows(here)

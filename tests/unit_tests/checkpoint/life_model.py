@@ -58,6 +58,7 @@ class Model:
         self.checkpoints: dict[At, Known] = {}
         self.writes: dict[At, dict[tuple[str, int], Written]] = {}
         self.ledgers: dict[At, bytes] = {}
+        """With an empty id: they are of threads."""
 
     def listed(self, thread: str | None, ns: str | None) -> list[At]:
         """Checkpoints of a thread, newest first."""
@@ -89,9 +90,10 @@ class Model:
             self._drop(each, lambda at: at.thread == thread)
 
     def drop(self, gone: set[At]) -> None:
-        """Forget checkpoints, and what is on them."""
-        for each in (self.checkpoints, self.writes, self.ledgers):
+        """Forget checkpoints, and what is on them; a ledger goes with the last of its graph."""
+        for each in (self.checkpoints, self.writes):
             self._drop(each, lambda at: at in gone)
+        self._drop(self.ledgers, lambda at: not self.listed(at.thread, at.ns))
 
     def prune(self, gone: set[At]) -> None:
         """Forget checkpoints; their children have no parent then."""

@@ -37,8 +37,8 @@ def live(saver: OnceSaver, kind: str) -> None:
     history = [*graph.get_state_history(config)]
     graph.get_state(config, subgraphs=True)
     graph.invoke(None, graph.update_state(history[-2].config, {"left": 1}))
-    found = [*saver.list(config, limit=3, before=history[0].config, filter={"source": "loop"})]
-    address = StreamAddress(kind, "", found[0].config["configurable"]["checkpoint_id"])
+    assert [*saver.list(config, limit=3, before=history[0].config, filter={"source": "loop"})]
+    address = StreamAddress(kind, "")
     saver.save_stream_state(address, b"state")
     saver.load_stream_state(address)
     saver.copy_thread(kind, f"{kind}-copy")

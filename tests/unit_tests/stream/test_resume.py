@@ -132,15 +132,16 @@ class TestThePast:
         again = list(graph.stream(None, start.config, **MESSAGES))
         assert texts_of(again) == ["First.", "Second."]
 
-    def test_a_fork_before_the_question_gets_the_ledger_of_its_checkpoint(self) -> None:
+    def test_a_fork_of_a_question_that_was_answered_says_all_of_it(self) -> None:
+        """What was said before it stays: a ledger is of a thread, not of a checkpoint."""
         graph = exactly(graph_of(says("First."), asks))
         one = list(graph.stream(ASKED, THREAD, **MESSAGES))
         at_question = graph.get_state(THREAD).config
         yes = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
-        no = list(graph.stream(Command(resume="No."), at_question, **MESSAGES))
+        fork = list(graph.stream(None, at_question, **MESSAGES))
         assert texts_of(one, yes) == ["First.", "Before the question.", "Yes."]
         state = [message.text for message in graph.get_state(THREAD).values["messages"]]
-        assert ["Please begin.", *texts_of(one, no)] == state
+        assert texts_of(fork) == state[2:] == ["Before the question.", "Yes."]
 
     def test_a_node_that_died_says_it_again_once(self) -> None:
         dies = iter([True, False])
@@ -169,38 +170,31 @@ class TestThePast:
 
 
 class TestTheStoreIsBounded:
-    def kept(self, store: InMemoryStreamStateStore, *saved: str) -> str:
-        """Which of what was saved are left: each a thread and a checkpoint."""
-        addresses = [StreamAddress(name[0], "", name[1:]) for name in saved]
-        for address in addresses:
-            store.save_stream_state(address, b"x" * 1_000)
-        left = [a for a in addresses if store.load_stream_state(a) is not None]
-        return " ".join(f"{a.thread_id}{a.checkpoint_id}" for a in left)
+    def kept(self, store: InMemoryStreamStateStore, threads: str) -> str:
+        """Which of the ledgers of these threads are left, when all were saved."""
+        for thread_id in threads:
+            store.save_stream_state(StreamAddress(thread_id, ""), b"x" * 1_000)
+        left = [t for t in threads if store.load_stream_state(StreamAddress(t, "")) is not None]
+        return "".join(left)
 
     def test_the_store_in_memory_is_a_ledger_store(self) -> None:
         assert isinstance(InMemoryStreamStateStore(), StreamStateStore)
 
-    def test_the_store_in_memory_keeps_the_checkpoints_of_a_thread_used_last(self) -> None:
-        assert self.kept(InMemoryStreamStateStore(max_checkpoints=2), "a1", "b1", "a2", "a3") == (
-            "b1 a2 a3"
-        )
-
     def test_the_store_in_memory_keeps_the_threads_used_last(self) -> None:
         store = InMemoryStreamStateStore(max_threads=2)
-        assert self.kept(store, "a1", "b1", "a2", "c1") == "a1 a2 c1"
-        store.load_stream_state(StreamAddress("a", "", "1"))
-        assert self.kept(store, "d1") == "d1"
-        assert store.load_stream_state(StreamAddress("c", "", "1")) is None
-        assert store.load_stream_state(StreamAddress("a", "", "1")) is not None
+        assert self.kept(store, "abc") == "bc"
+        store.load_stream_state(StreamAddress("b", ""))
+        assert self.kept(store, "d") == "d"
+        assert store.load_stream_state(StreamAddress("c", "")) is None
+        assert store.load_stream_state(StreamAddress("b", "")) is not None
 
     def test_the_store_in_memory_keeps_no_more_bytes_than_it_may(self) -> None:
-        store = InMemoryStreamStateStore(max_bytes=4_000)
-        assert self.kept(store, "a1", "a2", "b1", "b1", "c1") == "b1 b1 c1"
+        assert self.kept(InMemoryStreamStateStore(max_bytes=4_000), "abcc") == "bcc"
 
     def test_a_ledger_larger_than_the_store_may_be_is_kept_while_it_is_the_last(self) -> None:
         store = InMemoryStreamStateStore(max_bytes=10)
-        assert self.kept(store, "a1") == "a1"
-        assert self.kept(store, "a1", "b1") == "b1"
+        assert self.kept(store, "a") == "a"
+        assert self.kept(store, "ab") == "b"
 
     @pytest.mark.slow
     def test_many_short_runs_take_no_more_than_a_few_hundred_bytes_each(self) -> None:
@@ -283,9 +277,9 @@ def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:
     list(exactly(graph, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
     small = exactly(graph, DedupConfig(max_messages=1), stream_state=store)
     list(small.stream(ASKED, THREAD, **MESSAGES))
-    checkpoint = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
-    saved = store.load_stream_state(StreamAddress("1", "", checkpoint))
-    ledger = Ledger.from_bytes(saved or b"")
+    saved = store.load_stream_state(StreamAddress("1", ""))
+    messages = {message.id: message for message in graph.get_state(THREAD).values["messages"]}
+    ledger = Ledger.from_bytes(saved or b"", beside=messages)
     assert (len(ledger), ledger.max_messages) == (1, 1)
 
 
@@ -348,7 +342,4 @@ def test_a_saver_behind_an_adapter_keeps_the_ledgers() -> None:
     inputs: list[Any] = [ASKED, Command(resume="Yes.")]
     told = [exactly(plain).stream(each, THREAD, stream_mode="messages") for each in inputs]
     assert texts_of(*told) == ["First.", "Before the question.", "Yes."]
-    kept = [
-        state.config["configurable"]["checkpoint_id"] for state in plain.get_state_history(THREAD)
-    ]
-    assert any(saver.inner.load_stream_state(StreamAddress("1", "", each)) for each in kept)
+    assert saver.inner.load_stream_state(StreamAddress("1", ""))

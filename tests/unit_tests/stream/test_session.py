@@ -1,13 +1,13 @@
-"""A ledger is kept at each step, so that a killed process loses what the last one said alone."""
+"""What a stream leaves to the next one of its thread, and what that costs."""
 
 from __future__ import annotations
 
 import copy
+import gc
 import itertools
 import json
 import signal
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,6 +35,7 @@ from tests.unit_tests.stream.scenes import (
     says_under_another_id,
 )
 
+AT = StreamAddress("1", "")
 KINDS: dict[str, Any] = {"AIMessageChunk": AIMessageChunk, "RemoveMessage": RemoveMessage}
 
 
@@ -43,55 +44,71 @@ class Recorder(InMemoryStreamStateStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.saved: list[tuple[str, list[str]]] = []
+        self.saved: list[bytes] = []
 
     def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
-        texts = [entry.content.text for entry in Ledger.from_bytes(data).known()]
+        assert address == AT
         super().save_stream_state(address, data)
-        self.saved.append((address.checkpoint_id, texts))
-
-    def behind(self, count: int, node: Any) -> Any:
-        """A node that begins when so many were saved: else the newest would take their place."""
-
-        def waits(state: Any) -> Any:
-            until = time.monotonic() + 10
-            while len(self.saved) < count and time.monotonic() < until:
-                time.sleep(0.001)
-            return node(state)
-
-        return waits
+        self.saved.append(data)
 
 
-def recorded(
-    monkeypatch: pytest.MonkeyPatch, saver: InMemorySaver | None = None
-) -> tuple[Any, Recorder]:
-    monkeypatch.setattr("langgraph_once.stream.session.REST_PER_SAVE", 0)
-    store = Recorder()
-    rest = [
-        store.behind(count, says_under_another_id(text))
-        for count, text in ((1, "Second."), (2, "Third."))
-    ]
-    plain = chain(says_under_another_id("First."), *rest)
-    options: Any = {"checkpointer": saver or InMemorySaver()}
-    return exactly(plain.copy(options), stream_state=store), store
+def recorded(*nodes: Any, saver: InMemorySaver | None = None) -> tuple[Any, Recorder]:
+    """A graph of these nodes, and what saves its ledgers."""
+    store, options = Recorder(), {"checkpointer": saver or InMemorySaver()}
+    plain: Any = chain(*nodes).copy(options)
+    return exactly(plain, stream_state=store), store
 
 
-def test_each_step_saves_what_was_said_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, store = recorded(monkeypatch)
-    list(graph.stream(ASKED, THREAD, **OPTIONS))
-    assert [texts for _, texts in store.saved] == [
-        ["First."],
-        ["First.", "Second."],
-        ["First.", "Second.", "Third."],
-    ]
+def under_other_ids() -> list[Any]:
+    return [says_under_another_id(text) for text in ("First.", "Second.", "Third.")]
 
 
-async def test_each_step_of_an_async_stream_saves_what_was_said_before_it(
-    monkeypatch: pytest.MonkeyPatch,
+async def streamed(graph: Any, asked: Any, *, is_async: bool, **options: Any) -> list[Any]:
+    options = {**OPTIONS, **options}
+    if is_async:
+        return [chunk async for chunk in graph.astream(asked, THREAD, **options)]
+    return list(graph.stream(asked, THREAD, **options))
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_ledger_is_saved_once_when_the_stream_has_ended(
+    is_async: bool, durability: Any
 ) -> None:
-    graph, store = recorded(monkeypatch)
-    assert [chunk async for chunk in graph.astream(ASKED, THREAD, **OPTIONS)]
-    assert [len(texts) for _, texts in store.saved] == [1, 2, 3]
+    graph, store = recorded(*under_other_ids())
+    await streamed(graph, ASKED, is_async=is_async, durability=durability)
+    (data,) = store.saved
+    ledger = Ledger.from_bytes(data, beside=messages_of(graph))
+    assert [entry.content.text for entry in ledger.known()] == ["First.", "Second.", "Third."]
+
+
+def messages_of(graph: Any) -> dict[str, Any]:
+    return {message.id: message for message in graph.get_state(THREAD).values["messages"]}
+
+
+def test_what_the_state_tells_is_not_saved() -> None:
+    """Of messages under other ids these are kept, and not what they say; of others nothing."""
+    graph, store = recorded(says("First."), says("Second."))
+    for _ in range(3):
+        list(graph.stream(ASKED, THREAD, **OPTIONS))
+    assert len(store.saved) == 1
+    assert len(store.saved[0]) < 200
+    graph, store = recorded(*under_other_ids())
+    list(graph.stream(ASKED, THREAD, **OPTIONS))
+    assert b"own-" in store.saved[0]
+    assert b"Second." not in store.saved[0]
+
+
+def test_of_a_task_that_waits_is_saved_what_it_has_said_until_it_is_done() -> None:
+    def asks(state: Any) -> Any:
+        says("Shall I?")(state)
+        return {"messages": [AIMessage(interrupt("?"))]}
+
+    graph, store = recorded(says("First."), asks)
+    list(graph.stream(ASKED, THREAD, **OPTIONS))
+    assert b"Shall I?" in store.saved[-1]
+    list(graph.stream(Command(resume="Yes."), THREAD, **OPTIONS))
+    assert b"Shall I?" not in store.saved[-1]
 
 
 class Counting(InMemorySaver):
@@ -111,20 +128,16 @@ class Counting(InMemorySaver):
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_a_saver_is_asked_once_before_a_run_and_not_while_it_goes_on(
-    is_async: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Threads of LangGraph are writing there by then."""
+async def test_a_saver_is_asked_no_more_than_without_us(is_async: bool) -> None:
+    """Threads of LangGraph are writing there, and to read a long thread takes long."""
     plain_saver, saver = Counting(), Counting()
-    plain = chain(says("First."), says("Second."), says("Third."))
-    list(plain.copy({"checkpointer": plain_saver}).stream(ASKED, THREAD, **OPTIONS))
-    graph, store = recorded(monkeypatch, saver)
-    if is_async:
-        assert [chunk async for chunk in graph.astream(ASKED, THREAD, **OPTIONS)]
-    else:
-        list(graph.stream(ASKED, THREAD, **OPTIONS))
-    assert [len(texts) for _, texts in store.saved] == [1, 2, 3]
-    assert saver.asked - plain_saver.asked == {"get_tuple": 1}
+    plain = chain(*under_other_ids()).copy({"checkpointer": plain_saver})
+    graph, store = recorded(*under_other_ids(), saver=saver)
+    for asked in (ASKED, ASKED, None):
+        await streamed(plain, asked, is_async=is_async)
+        await streamed(graph, asked, is_async=is_async)
+    assert store.saved
+    assert saver.asked == plain_saver.asked
 
 
 class TellsNoIds(InMemorySaver):
@@ -135,32 +148,69 @@ class TellsNoIds(InMemorySaver):
         return found and found._replace(config=config)
 
 
-def test_a_saver_that_tells_the_id_in_the_checkpoint_alone_will_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    graph, store = recorded(monkeypatch, TellsNoIds())
-    list(graph.stream(ASKED, THREAD, **OPTIONS))
-    list(graph.stream({"messages": [("user", "Again.")]}, THREAD, **OPTIONS))
-    assert store.saved[-1][1] == ["First.", "Second.", "Third."] * 2
+class Slotted(InMemorySaver):
+    """Has attributes beside its `__dict__`."""
+
+    __slots__ = ("extra",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.extra = {"calls": 0}
+
+    def get_tuple(self, config: Any) -> Any:
+        self.extra["calls"] += 1
+        return super().get_tuple(config)
 
 
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-@pytest.mark.parametrize("mode", ["messages", "values"])
-def test_ledgers_are_saved_with_checkpoints_that_are_stored_and_with_no_other(
-    mode: str, durability: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With durability "exit" the steps have checkpoints with ids, and only the last is stored."""
-    graph, store = recorded(monkeypatch)
-    if durability == "exit":
-        monkeypatch.setattr(store, "behind", lambda _, node: node)
-        plain = chain(says("First."), says("Second."), says("Third."))
-        graph = exactly(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store)
-    list(graph.stream(ASKED, THREAD, stream_mode=mode, durability=durability))
-    ids = [s.config["configurable"]["checkpoint_id"] for s in graph.get_state_history(THREAD)]
-    saved = [checkpoint for checkpoint, _ in store.saved]
-    assert saved[-1] == ids[0]
-    assert set(saved) <= set(ids)
-    assert len(saved) == (1 if durability == "exit" else 3)
+class SetsUp(InMemorySaver):
+    """Opens what it needs when it is first asked, and closes it when it goes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened = 0
+        self.is_closed = [False]
+
+    def get_tuple(self, config: Any) -> Any:
+        self.opened = self.opened or 1
+        assert not self.is_closed[0]
+        return super().get_tuple(config)
+
+    def __del__(self) -> None:
+        self.is_closed[0] = True
+
+
+@pytest.mark.parametrize("kind", [TellsNoIds, Slotted, SetsUp])
+def test_a_saver_of_any_make_keeps_the_thread_as_without_us(kind: Any) -> None:
+    saver = kind()
+    graph, _ = recorded(*under_other_ids(), saver=saver)
+    told = [list(graph.stream(asked, THREAD, **OPTIONS)) for asked in (ASKED, ASKED)]
+    gc.collect()
+    assert list(folded(itertools.chain(*told)).values()) == ["First.", "Second.", "Third."] * 2
+    assert len(graph.get_state(THREAD).values["messages"]) == 8
+    assert getattr(saver, "opened", 1) == 1
+    assert isinstance(saver, kind)
+
+
+def edits_first(state: Any) -> Any:
+    """Says the first answer otherwise, under the id that it has in the state."""
+    said = next(each for each in state["messages"] if str(each.id).startswith("own-"))
+    return {"messages": [AIMessage("Edited.", id=said.id)]}
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_an_edit_in_a_later_turn_finds_what_was_shown_under_another_id(is_changed: bool) -> None:
+    """Also where somebody has changed the state in between."""
+
+    def node(state: Any) -> Any:
+        is_first = not any(str(each.id).startswith("own-") for each in state["messages"])
+        return under_other_ids()[0](state) if is_first else edits_first(state)
+
+    graph, _ = recorded(node)
+    got = list(graph.stream(ASKED, THREAD, **OPTIONS))
+    if is_changed:
+        graph.update_state(THREAD, {"messages": [("user", "More.")]})
+    got += graph.stream(ASKED, THREAD, **OPTIONS)
+    assert list(folded(got).values()) == ["Edited."]
 
 
 def shapes() -> list[Any]:
@@ -225,54 +275,32 @@ def test_a_state_that_is_incomplete_until_the_end_fails_no_stream(version: Any) 
 def test_whoever_leaves_finds_the_ledger_with_the_checkpoint_that_the_graph_had_come_to(
     count: int,
 ) -> None:
-    """It may have been streamed, and not been read."""
-    store, modes = Recorder(), ["messages", "values"]
-    plain = chain(says_copy("First."), says_copy("Second."), says_copy("Third."))
-    graph: Any = exactly(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store)
+    """It may have been stored, and not been read."""
+    modes = ["messages", "values"]
+    graph, store = recorded(says_copy("First."), says_copy("Second."), says_copy("Third."))
     stream = graph.stream(ASKED, THREAD, stream_mode=modes, durability="sync")
     got = [*itertools.islice(stream, count)]
     stream.close()
-    assert store.saved[-1][0] == graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
+    at = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
+    assert Ledger.from_bytes(store.saved[-1]).left_at in ("", at)
     got += graph.stream(None, THREAD, stream_mode=modes)
     state = [message.text for message in graph.get_state(THREAD).values["messages"]]
     told = folded([data for kind, data in got if kind == "messages"])
     assert list(told.values()) == state[1:] == ["First.", "Second.", "Third."]
 
 
-def test_each_ledger_is_saved_with_the_checkpoint_of_the_step_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    graph, store = recorded(monkeypatch)
-    list(graph.stream(ASKED, THREAD, **OPTIONS))
-    history = list(graph.get_state_history(THREAD))[::-1]
-    ids = [state.config["configurable"]["checkpoint_id"] for state in history]
-    assert [saved for saved, _ in store.saved] == ids[-3:]
+def drafts(state: Any) -> Any:
+    """Says what is in no state, and returns what it says under an id of its own."""
+    says("A draft. " * 50)(state)
+    return says_under_another_id("First. " * 50)(state)
 
 
 def test_a_ledger_is_small_however_long_its_thread_is() -> None:
-    store, sizes = InMemoryStreamStateStore(), []
-    graph: Any = exactly(
-        chain(says("First. " * 50)).copy({"checkpointer": InMemorySaver()}), stream_state=store
-    )
-    for turn in range(40):
+    graph, store = recorded(drafts)
+    for turn in range(100):
         list(graph.stream({"messages": [("user", f"Again, {turn}.")]}, THREAD, **OPTIONS))
-        at = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
-        sizes.append(len(store.load_stream_state(StreamAddress("1", "", at)) or b""))
-    assert 0 < sizes[-1] < 1.1 * sizes[0]
-    assert sizes[-1] < 4_000
-
-
-def test_a_checkpoint_that_has_none_takes_the_ledger_of_the_one_before() -> None:
-    graph: Any = exactly(
-        chain(says_under_another_id("First.")).copy({"checkpointer": InMemorySaver()}),
-        stream_state=Recorder(),
-    )
-    list(graph.stream(ASKED, THREAD, **OPTIONS))
-    graph.update_state(THREAD, {"messages": [("user", "More.")]})
-    store: Any = graph.stream_state
-    asked: Any = {"messages": [("user", "Again.")]}
-    list(graph.stream(asked, THREAD, **OPTIONS))
-    assert store.saved[-1][1] == ["First.", "First."]
+    assert len(store.saved[-1]) < 4_000
+    assert len(store.saved[-1]) == pytest.approx(len(store.saved[-20]), rel=0.01)
 
 
 class Box(dict[str, Any]):
@@ -286,45 +314,30 @@ class Box(dict[str, Any]):
 def test_a_resume_goes_well_from_an_interrupt_whose_value_upstream_cannot_copy(
     mode: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """In mode `checkpoints` LangGraph copies it; our serializer gives it back as it was."""
+    """In mode `checkpoints` it would; our serializer gives the value back as it was."""
 
     def asks(_: Any) -> Any:
         return {"messages": [AIMessage(interrupt(Box(text="Go on?")))]}
 
-    saver, store = InMemorySaver(serde=OnceSerializer()), Recorder()
-    plain = chain(says_copy("First."), asks, says_copy("Third."))
-    graph = exactly(plain.copy({"checkpointer": saver}), stream_state=store)
+    saver = InMemorySaver(serde=OnceSerializer())
+    graph, _ = recorded(says_copy("First."), asks, says_copy("Third."), saver=saver)
     got = list(graph.stream(ASKED, THREAD, stream_mode=mode))
-    count = len(store.saved)
     got += graph.stream(Command(resume="Yes."), THREAD, stream_mode=mode)
     messages = got if mode == "messages" else [data for kind, data in got if kind == "messages"]
     assert list(folded(messages).values()) == ["First.", "Yes.", "Third."]
-    assert len(store.saved) == count
-    assert [r.getMessage() for r in caplog.records] == [
-        "What the consumer of a stream has was not saved (TypeError)"
-    ]
+    assert not caplog.records
 
 
 def test_a_copy_of_a_wrapped_graph_has_its_ledgers() -> None:
-    graph: Any = exactly(chain(says("First.")).copy({"checkpointer": InMemorySaver()}))
+    plain: Any = chain(*under_other_ids()).copy({"checkpointer": InMemorySaver()})
+    graph: Any = exactly(plain)
     list(graph.stream(ASKED, THREAD, **OPTIONS))
-    at = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
-    copied, address = copy.deepcopy(graph), StreamAddress("1", "", at)
-    kept = graph.own_stream_state.load_stream_state(address)
-    copied.own_stream_state.save_stream_state(StreamAddress("2", "", at), b"more")
+    copied, other = copy.deepcopy(graph), StreamAddress("2", "")
+    kept = graph.own_stream_state.load_stream_state(AT)
+    copied.own_stream_state.save_stream_state(other, b"more")
     assert kept is not None
-    assert copied.own_stream_state.load_stream_state(address) == kept
-    assert graph.own_stream_state.load_stream_state(StreamAddress("2", "", at)) is None
-
-
-def test_saves_within_a_stream_are_not_too_many() -> None:
-    store = Recorder()
-    plain = chain(*[says("Word.") for _ in range(12)])
-    graph = exactly(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("langgraph_once.stream.session.REST_PER_SAVE", 1e9)
-        list(graph.stream(ASKED, THREAD, **OPTIONS))
-    assert len(store.saved) == 2
+    assert copied.own_stream_state.load_stream_state(AT) == kept
+    assert graph.own_stream_state.load_stream_state(other) is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")

@@ -106,7 +106,10 @@ class _Copy:
             for stored in found.checkpoints:
                 if stored.place in missing:
                     yield from self._put(found, stored, runs)
-        for place in sorted(missing) if source.has_own else ():
+        graphs = (
+            {CheckpointRef.of_thread(*place[:2]) for place in missing} if source.has_own else set()
+        )
+        for place in sorted(graphs):
             ledger = source.run(threads.load_stream_state(place))
             if ledger is not None:
                 yield from self._writer.save_stream_state(place, ledger.ledger())

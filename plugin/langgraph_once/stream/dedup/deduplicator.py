@@ -259,7 +259,7 @@ class Deduplicator:
         """
         # After an error the next stream of the thread goes on with what is open.
         if error is None:
-            self.ledger.end()
+            self.ledger.end(waits=self._is_interrupted)
             yield from self._form(self._never_named())
             if not self._for_stock:
                 yield from exact(self._counted(self._messages.reexecution.close()))

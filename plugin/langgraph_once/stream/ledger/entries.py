@@ -6,11 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 
-from langchain_core.messages import BaseMessage
-
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import Texts
-from langgraph_once.stream.part.content import Content, content_of
+from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, is_inside, lineage, names
 
 __all__ = ["Entries"]
@@ -41,7 +39,7 @@ class Entries:
         self._open: dict[tuple[str, str], Entry] = {}
         self._stale: dict[Entry, None] = {}
         self._settled: deque[Entry] = deque()
-        self._seeds: dict[str, BaseMessage] = {}
+        self._seeds: dict[str, Content] = {}
         self._count = 0
         self._bytes = 0
 
@@ -132,7 +130,7 @@ class Entries:
     def entries(self, message_id: str) -> tuple[Entry, ...]:
         """What the consumer has under this id, or as another id that this one is a copy of."""
         if message_id not in self._by_id and message_id in self._seeds:
-            entry = Entry("", message_id, content_of(self._seeds.pop(message_id)))
+            entry = Entry("", message_id, self._seeds.pop(message_id))
             self.add(entry)
             # It was said before this stream, so its task may say it again.
             entry.epoch = self.epoch - 1

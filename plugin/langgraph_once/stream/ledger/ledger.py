@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
@@ -17,6 +18,7 @@ from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with
 from langgraph_once.stream.ledger.serialized import (
     pack_entry,
     read_body,
+    said_in,
     unpack_entry,
     write_body,
 )
@@ -38,6 +40,15 @@ MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
 # Bounds memory; 16 bytes and a number each. A forgotten one may come again, at worst.
 MAX_UPDATES = 4096
+MAX_ALIASES = 32
+"""Of messages that the consumer has under other ids than the state; an edit of one that is
+forgotten is shown beside it."""
+MAX_HIDDEN = 512
+
+OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
+    {"epoch": 1, "ended": 1, "left_at": "", "snapshots": [], "nameless": [], "waiting": []}
+)
+"""The same for each, so that what has not changed since it was saved need not be saved again."""
 
 
 class Ledger(Entries):
@@ -66,6 +77,7 @@ class Ledger(Entries):
         undelivered: What was said when the consumer had left; noted as if it had it.
         pending_ids: What was written without an id, and no state has shown yet.
         hidden: What was hidden from the consumer, where something is.
+        left_at: The checkpoint that the thread stood at when a stream left it.
     """
 
     def __init__(self, *, max_messages: int = MAX_MESSAGES, max_bytes: int = MAX_BYTES) -> None:
@@ -83,6 +95,7 @@ class Ledger(Entries):
         self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self.pending_ids: PendingIds = PendingIds()
         self.hidden: Ledger | None = None
+        self.left_at: str = ""
 
     @classmethod
     def within(cls, config: DedupConfig) -> Self:
@@ -118,10 +131,11 @@ class Ledger(Entries):
             known: The ids of those that stood there when this ledger was kept: none of them is what
                 waited for an id then.
         """
-        self._seeds = {message.id: message for message in messages if message.id}
-        for message_id, message in self._seeds.items() if self.pending_ids else ():
+        # Read now: a run has these very objects, and may change them in place.
+        self._seeds = {message.id: content_of(message) for message in messages if message.id}
+        for message_id, content in self._seeds.items() if self.pending_ids else ():
             if message_id not in self._by_id and message_id not in known:
-                self.name(message_id, content_of(message), ns=(), snapshot=True)
+                self.name(message_id, content, ns=(), snapshot=True)
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
         """Note a message delivered in a state or an update of the graph `ns`."""
@@ -295,11 +309,21 @@ class Ledger(Entries):
             if len(self.updates) > MAX_UPDATES:
                 del self.updates[next(iter(self.updates))]
 
-    def end(self) -> None:
-        """Note that the stream has come to its end. Unless a task waits, no step is unfinished."""
+    def end(self, *, waits: bool = False) -> None:
+        """Note that the stream has come to its end. Unless a task waits, no step is unfinished.
+
+        Args:
+            waits: Whether one does, as far as the stream told.
+        """
         self.ended = self.epoch
+        self._waits |= waits
         if not self._waits:
             self.forget_updates()
+
+    @property
+    def is_amid(self) -> bool:
+        """Whether a step may be under way: the tasks of it that run again bear their old names."""
+        return self._waits or self.ended != self.epoch
 
     def forget_updates(self) -> None:
         """Note that the next stream repeats no update, though one of a cache may equal an old one.
@@ -319,66 +343,94 @@ class Ledger(Entries):
         self.snapshots.note(root, listed)
         return {known: place for known, place in before.items() if known not in listed}
 
-    def to_bytes(self, *, beside: Listed = MappingProxyType({})) -> bytes:
-        """The ledger as bytes, for another process. They hold the text of the messages.
+    def to_bytes(self) -> bytes:
+        """The ledger as bytes, for another process. They hold the text of the messages."""
+        return write_body(self._body([pack_entry(each) for each in self.known()], {}))
+
+    def beside(self, state: Listed) -> bytes:
+        """What the next stream of a thread must know and its state does not tell.
+
+        Of a step that is not done that is what its tasks have said, as they may run again. Of what
+        is in the state it is other ids: those under which the consumer has it, as texts returned in
+        messages of their own.
 
         Args:
-            beside: The state of the thread, which tells of those messages: the rest of a thread of
-                any length is small.
+            state: The messages in the state of the thread, by their ids.
         """
+        if self.is_amid:
+            known = [(each, _told_by(state, each)) for each in self.known()]
+            kept = [pack_entry(*each) for each in known if not each[1] or len(each[0].ids) > 1]
+            return write_body(self._body(kept, state))
+        aliases = [{"ids": each.ids} for each in self.known() if len(each.ids) > 1]
+        return write_body({**self._body(aliases[-MAX_ALIASES:], state), **OF_A_DONE_STEP})
+
+    def _body(self, entries: list[Any], state: Listed) -> dict[str, Any]:
         snapshots = {
-            ns: {known: at for known, at in listed.items() if ns or known not in beside}
+            ns: {known: at for known, at in listed.items() if ns or known not in state}
             for ns, listed in self.snapshots.items()
         }
-        return write_body(
-            {
-                "epoch": self.epoch,
-                "ended": self.ended,
-                "max_messages": self.max_messages,
-                "max_bytes": self.max_bytes,
-                "entries": [pack_entry(each) for each in self.known() if not _tells(beside, each)],
-                "states": list(self.states.items()),
-                "snapshots": [(ns, list(listed.items())) for ns, listed in snapshots.items()],
-                "updates": list(self.updates.items()),
-                "nameless": [
-                    (known.ns, known.entry.id, known.in_update, known.epoch)
-                    for known in self.pending_ids
-                    if known.entry
-                ],
-                "waiting": [write_undelivered(part) for part in self.pending_ids.parts],
-                "owed": [write_undelivered(part) for part in self.undelivered],
-                "hidden": self.hidden.to_bytes() if self.hidden is not None else None,
-            }
-        )
+        hidden = None
+        if self.hidden is not None:  # which no other place tells
+            known = list(self.hidden.known())[-MAX_HIDDEN:]
+            entries_hidden = [pack_entry(each, _told_by(state, each)) for each in known]
+            hidden = write_body(self.hidden._body(entries_hidden, state))  # noqa: SLF001  # ours
+        return {
+            "epoch": self.epoch,
+            "ended": self.ended,
+            "left_at": self.left_at,
+            "max_messages": self.max_messages,
+            "max_bytes": self.max_bytes,
+            "entries": entries,
+            "snapshots": [(ns, list(listed.items())) for ns, listed in snapshots.items()],
+            "updates": list(self.updates.items()),
+            "nameless": [
+                (known.ns, known.entry.id, known.in_update, known.epoch)
+                for known in self.pending_ids
+                if known.entry
+            ],
+            "waiting": [write_undelivered(part) for part in self.pending_ids.parts],
+            "owed": [write_undelivered(part) for part in self.undelivered],
+            "hidden": hidden,
+        }
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, on_error: Literal["raise", "fresh"] = "raise") -> Ledger:
-        """Read a ledger that `to_bytes` wrote.
+    def from_bytes(
+        cls,
+        data: bytes,
+        *,
+        on_error: Literal["raise", "fresh"] = "raise",
+        beside: Listed = MappingProxyType({}),
+    ) -> Ledger:
+        """Read a ledger that `to_bytes` or `beside` wrote.
 
         Args:
             data: The bytes.
             on_error: For damaged bytes, or those of a newer version: raise, or start afresh.
+            beside: The messages in the state of the thread, by their ids.
 
         Raises:
             LedgerError: These bytes are no ledger that this version can read.
         """
         try:
-            return read_body(data, cls._restored)
+            return read_body(data, partial(cls._restored, beside))
         except LedgerError:
             if on_error == "raise":
                 raise
             return cls()
 
     @classmethod
-    def _restored(cls, body: dict[str, Any]) -> Ledger:
+    def _restored(cls, beside: Listed, body: dict[str, Any]) -> Ledger:
         ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
         for packed in body["entries"]:
-            ledger.add(entry := unpack_entry(packed))
-            entry.epoch = packed["epoch"]
+            said = said_in(packed) or _told_of(beside, packed["ids"])
+            if said is None:
+                continue  # the state that told it is no more
+            ledger.add(entry := unpack_entry(packed, said))
+            entry.epoch = packed.get("epoch", body["epoch"])
             for copy_id in packed["ids"][1:]:
                 ledger.alias(entry, copy_id)
         ledger.epoch, ledger.ended = body["epoch"], body.get("ended", -1)  # 0.1 wrote none
-        ledger.states.update((tuple(ns), state) for ns, state in body["states"])
+        ledger.left_at = body.get("left_at", "")
         for ns, listed in body["snapshots"]:
             ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
         ledger.updates = dict(body["updates"])
@@ -392,14 +444,15 @@ class Ledger(Entries):
             ledger.await_id(part.ns, content_of(part.data), part=part)
         ledger.undelivered.extend(map(read_undelivered, body.get("owed", ())))  # 0.1 wrote none
         if body.get("hidden"):
-            ledger.hidden = cls.from_bytes(body["hidden"])
+            ledger.hidden = cls.from_bytes(body["hidden"], beside=beside)
         return ledger
 
 
-def _tells(state: Listed, entry: Entry) -> bool:
-    """Whether a state tells all that is to be known of a message: it is there, under its only id.
+def _told_by(state: Listed, entry: Entry) -> bool:
+    """Whether a message is in a state as the consumer has it, under one of its ids."""
+    return _told_of(state, entry.ids) == entry.content
 
-    What a task said whose step is not done is in no state.
-    """
-    found = state.get(entry.id)
-    return found is not None and entry.ids == [entry.id] and content_of(found) == entry.content
+
+def _told_of(state: Listed, ids: Iterable[str]) -> Content | None:
+    found = next((message for each in ids if (message := state.get(each)) is not None), None)
+    return None if found is None else content_of(found)

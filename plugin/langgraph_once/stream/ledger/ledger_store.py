@@ -1,9 +1,7 @@
 """Where the ledger of a thread is kept between its streams.
 
-A ledger belongs to a checkpoint: it says what the consumer had when the thread stood there.
-So a resume in any process, a fork, and a replay of the past each find their own. Where a
-checkpoint has no ledger, the messages in its state count as delivered; only what was streamed
-and never entered the state is then unknown.
+There is one for each thread, and it holds what the state of the thread does not tell. Where there
+is none, the messages in the state count as delivered.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ __all__ = [
 ]
 
 MAX_THREADS = 1_000
-MAX_CHECKPOINTS = 8
 MAX_BYTES = 16 * 1024 * 1024
 
 OVERHEAD_BYTES = 500
@@ -28,22 +25,21 @@ OVERHEAD_BYTES = 500
 
 
 class StreamAddress(NamedTuple):
-    """The checkpoint that a ledger belongs to."""
+    """The thread that a ledger belongs to."""
 
     thread_id: str
     checkpoint_ns: str
-    checkpoint_id: str
 
 
 @runtime_checkable
 class StreamStateStore(Protocol):
-    """Keeps the bytes of ledgers by checkpoint.
+    """Keeps the bytes of ledgers by thread.
 
-    A checkpointer that has these methods is used by itself; it should copy, prune and delete
-    them with the checkpoints. The bytes hold the text of messages.
+    A checkpointer that has these methods is used by itself; it should copy and delete them with
+    the threads. The bytes hold the text of messages.
 
-    The methods are called beside a stream: sync ones in threads of their own. A ledger may come
-    before its checkpoint is stored. What a method raises fails no stream.
+    The methods are called beside a stream, as it begins and when it has ended: sync ones in
+    threads of their own. What a method raises fails no stream.
     """
 
     def load_stream_state(self, address: StreamAddress) -> bytes | None:
@@ -78,34 +74,24 @@ def is_stream_state_store(value: object) -> TypeGuard[StreamStateStore]:
 
 
 class InMemoryStreamStateStore:
-    """Keeps ledgers in this process: of the threads used last the checkpoints used last.
+    """Keeps ledgers in this process: those of the threads used last.
 
     Args:
-        max_threads: The most threads to keep ledgers of.
-        max_checkpoints: The most to keep of one thread: to resume it takes the last, and those
-            before it serve forks and replays.
+        max_threads: The most to keep.
         max_bytes: The most that all of them may take. The one used last is kept in any case.
     """
 
-    def __init__(
-        self,
-        *,
-        max_threads: int = MAX_THREADS,
-        max_checkpoints: int = MAX_CHECKPOINTS,
-        max_bytes: int = MAX_BYTES,
-    ) -> None:
+    def __init__(self, *, max_threads: int = MAX_THREADS, max_bytes: int = MAX_BYTES) -> None:
         self._max_threads = max_threads
-        self._max_checkpoints = max_checkpoints
         self._max_bytes = max_bytes
-        self._threads: OrderedDict[str, dict[StreamAddress, bytes]] = OrderedDict()
+        self._kept: OrderedDict[StreamAddress, bytes] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """What `copy.deepcopy` copies: all but the lock, which has no copy."""
         with self._lock:
-            threads = OrderedDict((name, {**kept}) for name, kept in self._threads.items())
-            return {**vars(self), "_threads": threads, "_lock": None}
+            return {**vars(self), "_kept": self._kept.copy(), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.Lock())
@@ -113,40 +99,22 @@ class InMemoryStreamStateStore:
     def load_stream_state(self, address: StreamAddress) -> bytes | None:
         """The bytes saved at this address, if any."""
         with self._lock:
-            saved = self._threads.get(address.thread_id)
-            if saved is None or address not in saved:
-                return None
-            self._threads.move_to_end(address.thread_id)
-            saved[address] = data = saved.pop(address)  # now the last
-            return data
+            if address in self._kept:
+                self._kept.move_to_end(address)
+            return self._kept.get(address)
 
     def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
         """Save bytes at this address, in place of those there."""
         with self._lock:
-            saved = self._threads.setdefault(address.thread_id, {})
-            self._threads.move_to_end(address.thread_id)
-            self._bytes += OVERHEAD_BYTES + len(data)
-            if (old := saved.pop(address, None)) is not None:
+            if (old := self._kept.pop(address, None)) is not None:
                 self._bytes -= OVERHEAD_BYTES + len(old)
-            saved[address] = data
-            if len(saved) > self._max_checkpoints:
-                self._forget_of(saved)
-            while len(self._threads) > self._max_threads or self._bytes > self._max_bytes:
-                if not self._forget_oldest():
-                    break
-
-    def _forget_oldest(self) -> bool:
-        """Forget what was used longest ago; False if only what was used last is left."""
-        thread_id, saved = next(iter(self._threads.items()))
-        if len(self._threads) == len(saved) == 1:
-            return False
-        self._forget_of(saved)
-        if not saved:
-            del self._threads[thread_id]
-        return True
-
-    def _forget_of(self, saved: dict[StreamAddress, bytes]) -> None:
-        self._bytes -= OVERHEAD_BYTES + len(saved.pop(next(iter(saved))))
+            self._kept[address] = data
+            self._bytes += OVERHEAD_BYTES + len(data)
+            while len(self._kept) > self._max_threads or (
+                self._bytes > self._max_bytes and len(self._kept) > 1
+            ):
+                _, forgotten = self._kept.popitem(last=False)
+                self._bytes -= OVERHEAD_BYTES + len(forgotten)
 
     async def aload_stream_state(self, address: StreamAddress) -> bytes | None:
         """`load_stream_state`; it does not block."""

@@ -15,7 +15,7 @@ from langgraph_once.errors import LedgerError
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.content import Content
 
-__all__ = ["pack_entry", "read_body", "unpack_entry", "write_body"]
+__all__ = ["pack_entry", "read_body", "said_in", "unpack_entry", "write_body"]
 
 MAGIC: Final = b"OLDG"
 VERSION: Final = 1
@@ -61,27 +61,33 @@ def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
         raise LedgerError("the bytes of this ledger are damaged", version=version) from error
 
 
-def pack_entry(entry: Entry) -> dict[str, Any]:
-    """The fields of a message that a saved ledger holds."""
+def pack_entry(entry: Entry, is_told: bool = False) -> dict[str, Any]:
+    """The fields of a message that a saved ledger holds; not what it says where the state tells."""
     return {
         **{name: getattr(entry, name) for name in KEPT},
         "task": entry.task,
         "ids": entry.ids,
         "order": entry.order,
         "claimed": sorted(entry.claimed),
-        "said": list(entry.content),
+        "said": None if is_told else list(entry.content),
     }
 
 
-def unpack_entry(packed: Mapping[str, Any]) -> Entry:
-    """The message that `pack_entry` gave these fields of."""
-    kind, text, calls, rest = packed["said"]
-    said = Content(kind, text, _tuples(calls), _tuples(rest))
-    entry = Entry(packed["task"], packed["ids"][0], said)
+def said_in(packed: Mapping[str, Any]) -> Content | None:
+    """What a message says; None where that is not in the ledger."""
+    if (said := packed.get("said")) is None:
+        return None
+    kind, text, calls, rest = said
+    return Content(kind, text, _tuples(calls), _tuples(rest))
+
+
+def unpack_entry(packed: Mapping[str, Any], said: Content) -> Entry:
+    """The message that `pack_entry` gave these fields of, or some of them."""
+    entry = Entry(packed.get("task", ""), packed["ids"][0], said)
     for name in KEPT:
-        setattr(entry, name, packed[name])
+        setattr(entry, name, packed.get(name, getattr(entry, name)))
     entry.order = tuple(packed.get("order", ()))
-    entry.claimed = set(packed["claimed"])
+    entry.claimed = set(packed.get("claimed", ()))
     return entry
 
 
