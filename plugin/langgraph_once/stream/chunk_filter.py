@@ -29,7 +29,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
+from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
+from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.states.state_cut import IsMessageKeyIn, is_default_key
 from langgraph_once.stream.ledger.ledger import Ledger
@@ -37,7 +39,6 @@ from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, token_reader
 from langgraph_once.stream.part.parent_command import handing_over
 from langgraph_once.stream.part.render import writer
-from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
 __all__ = [
     "ChunkFilter",
@@ -197,7 +198,7 @@ def chunk_filter(
     read: Callable[[Any], Part] | None = None,
     hints: Hints | None = None,
     is_message_key: IsMessageKeyIn = is_default_key,
-    for_stock: bool = False,
+    form: Form | None = None,
 ) -> ChunkFilter:
     """The filter of a v1 or v2 stream; what is not explained here is as `dedup`, `Deduplicator`.
 
@@ -217,7 +218,7 @@ def chunk_filter(
         modes=mode_set(stream_mode),
         hints=hints,
         is_message_key=is_message_key,
-        for_stock=for_stock,
+        form=form,
     )
     same_shape = read is None and bare is None
     read_chunk = read or reader(heard, subgraphs=subgraphs, version=version)

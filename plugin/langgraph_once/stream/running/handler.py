@@ -32,7 +32,6 @@ from langchain_core.outputs import ChatGenerationChunk, LLMResult
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.pregel._messages import StreamMessagesHandler
 
-from langgraph_once.stream.dedup.messages.identity import space_of
 from langgraph_once.stream.part.annotation import (
     SCHEMA_VERSION,
     Annotation,
@@ -133,8 +132,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._begin_to_speak(run, own)
         if own == run.id:
             return message, metadata
-        # The state has it under the provider's id, which only readers in stock form are sent.
-        if own and self.run.is_stock and run.id.startswith(AUTO_ID_PREFIX):
+        # The state has it under the provider's id, which plain LangGraph sends.
+        if own and not self.run.form.folds and run.id.startswith(AUTO_ID_PREFIX):
             metadata = naming(metadata, own)
         return message.model_copy(update={"id": run.id}), metadata
 
@@ -202,7 +201,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             metadata, failed = beside_failed(metadata)
         # Upstream knows which graphs are streamed. The inputs are walked here, so it gets none to
         # walk, but where its way is asked for.
-        known = inputs if self.run.is_stock else {}
+        known = {} if self.run.form.keeps_thread else inputs
         with suppress(TypeError):  # ids come last there, and may be of what cannot be hashed
             StreamMessagesHandler.on_chain_start(
                 self, serialized, known, run_id=run_id, metadata=metadata, **kwargs
@@ -238,7 +237,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         What it runs may bear its name, and say what it does not return: upstream sends that.
         """
         if not is_over:
-            if self.run.is_stock:
+            if not self.run.form.folds:
                 self._send_found(meta, task, response, source)
             return
         self._take_back(task, task.take_back(inner=True), meta[1])
@@ -291,15 +290,15 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         is_named_here = not message.id
         if not message.id:  # as upstream, so that the state has it under this id
             is_copy = not (is_unnamed or is_repeated)
-            space = space_of(self.run.config, takes_back=not self.run.is_stock)
+            space = self.run.form.space(self.run.config)
             streamed = task.copied(message, space=space) if is_copy else None
             message.id = streamed or str(uuid4())
         task.keep(message.id)
         if isinstance(message, RemoveMessage):
-            if self.run.is_stock or message.id != REMOVE_ALL_MESSAGES:
+            if message.id != REMOVE_ALL_MESSAGES or not self.run.form.folds:
                 self._send_removal(meta, task, message.id, source)
         elif is_unnamed:
-            if not self.run.is_stock:  # a state tells it, and under which id
+            if self.run.form.folds:  # a state tells it, and under which id
                 self._send_whole(written._replace(is_listed=False), "unnamed")
         else:
             is_news = is_named_here or self._has_changed(task, message)
@@ -335,7 +334,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         message = as_whole(message)
         metadata = self._annotate(meta[1], source, task, run=run)
         note = note_in(metadata)
-        is_known = self.run.is_stock and message.id in self.seen
+        is_known = not self.run.form.keeps_thread and message.id in self.seen
         if source != "history" and (is_known or str(message.id) in task.given.named):
             note["given"] = True
         if run is not None and run.said == content_of(message):
@@ -412,4 +411,4 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             note["run"] = run.run_id
             if run.id:
                 note["id"] = run.id
-        return annotated(metadata, note, sent=not self.run.is_stock)
+        return annotated(metadata, note, sent=self.run.form.reads_annotations)
