@@ -257,7 +257,6 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
 
     def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
-        nameless = set(map(id, found.nameless))
         repeated = task.given.repeated(  # a `Send` gives no list that its task could replace
             found,
             lambda key: (
@@ -268,7 +267,9 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             is_listed = id(message) in found.by_id
             written = TaskWrite(task, meta, message, source, is_listed=is_listed)
             try:
-                is_unnamed, is_repeated = (id(message) in each for each in (nameless, repeated))
+                is_unnamed, is_repeated = (
+                    id(message) in each for each in (found.nameless, repeated)
+                )
                 self._send_returned(written, is_unnamed=is_unnamed, is_repeated=is_repeated)
             except Exception as error:  # a malformed message costs no other
                 told = "A %s of node %r is streamed as it is: it is malformed (%s)"
