@@ -20,12 +20,15 @@ from contextlib import (
     ExitStack,
     aclosing,
     closing,
+    contextmanager,
     nullcontext,
 )
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
+
+from langgraph.errors import ParentCommand
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
@@ -37,7 +40,6 @@ from langgraph_once.stream.dedup.states.state_cut import IsMessageKeyIn, is_defa
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, token_reader
-from langgraph_once.stream.part.parent_command import handing_over
 from langgraph_once.stream.part.render import writer
 
 __all__ = [
@@ -240,7 +242,7 @@ def filtered(opening: AbstractContextManager[Opened]) -> Generator[Any]:
     with opening as (chunks, new, around_first), ExitStack() as stack:
         passes, make, write = new.passes, new.new, new.write_token
         stack.callback(new.publish)
-        stack.enter_context(handing_over())
+        stack.enter_context(_handing_over())
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
         yield from new.undelivered()
@@ -261,7 +263,7 @@ async def afiltered(opening: AbstractAsyncContextManager[Opened]) -> AsyncGenera
     async with opening as (chunks, new, around_first), AsyncExitStack() as stack:
         passes, make, write = new.passes, new.new, new.write_token
         stack.callback(new.publish)
-        stack.enter_context(handing_over())
+        stack.enter_context(_handing_over())
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))
         for kept in new.undelivered():
@@ -305,3 +307,29 @@ def _bared(
     if version == "v2" or not isinstance(stream_mode, str) or isinstance(heard, str):
         return None
     return itemgetter(0, 2) if subgraphs else itemgetter(1)
+
+
+class HandedOver(ParentCommand):
+    """A command to the graph around, where there is none here: it tells itself in JSON.
+
+    A graph that is served hands over by failing: `ParentCommand` leaves its stream, and the server
+    writes the error by its `model_dump`. `OnceRemoteGraph` raises it to the graph around it.
+    """
+
+    def model_dump(self) -> dict[str, Any]:
+        """The error as the server writes it, with the command."""
+        command = self.args[0]
+        goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
+        told = {"update": command.update, "goto": [*goto]}
+        return {"error": "ParentCommand", "message": "to the graph around", "command": told}
+
+
+@contextmanager
+def _handing_over() -> Iterator[None]:
+    """Raises a `ParentCommand` as one that tells itself."""
+    try:
+        yield
+    except HandedOver:
+        raise
+    except ParentCommand as error:
+        raise HandedOver(error.args[0]) from error

@@ -33,14 +33,13 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.pregel._messages import StreamMessagesHandler
 
 from langgraph_once.stream.part.annotation import (
+    ANNOTATION_KEY,
     SCHEMA_VERSION,
     Annotation,
     Source,
     annotated,
     flagged,
-    naming,
     note_in,
-    without_note,
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
@@ -134,7 +133,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             return message, metadata
         # The state has it under the provider's id, which plain LangGraph sends.
         if own and not self.run.form.folds and run.id.startswith(AUTO_ID_PREFIX):
-            metadata = naming(metadata, own)
+            metadata = annotated(metadata, {**note_in(metadata), "named": own})
         return message.model_copy(update={"id": run.id}), metadata
 
     def _take_back_broken(self, meta: Meta, task: Task) -> None:
@@ -275,7 +274,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
                 told = "A %s of node %r is streamed as it is: it is malformed (%s)"
                 kind = type(message).__name__
                 logger.warning(told, kind, meta[1].get(NODE_KEY), type(error).__name__)
-                self.stream((meta[0], "messages", (message, without_note(meta[1]))))
+                own = {key: meta[1][key] for key in meta[1] if key != ANNOTATION_KEY}
+                self.stream((meta[0], "messages", (message, own)))
         for message_id in dropped(found, task):
             self._send_removal(meta, task, message_id, source)
 
