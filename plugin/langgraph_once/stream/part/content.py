@@ -139,17 +139,6 @@ class StreamedContent:
         has_usage: Whether one of them told the usage.
     """
 
-    __slots__ = (
-        "_blocks",
-        "_calls",
-        "_content",
-        "_kind",
-        "_texts",
-        "_told",
-        "add_text",
-        "has_usage",
-    )
-
     def __init__(self, first: BaseMessageChunk) -> None:
         self._kind = _kind(first)
         self._texts: list[str] = []
@@ -227,7 +216,9 @@ def _read(
     so the strings under the same keys are joined to compare. Tool calls are read elsewhere.
     """
     if isinstance(content, str):
-        content = (content,) if content else ()
+        if content:
+            texts.append(content)
+        content = ()
     for block in content:
         kind = "text" if isinstance(block, str) else str(block.get("type", ""))
         if kind in TEXT_BLOCKS:
@@ -241,19 +232,15 @@ def _read(
 
 
 def _joined(blocks: dict[str, list[str]]) -> tuple[Any, ...]:
-    return tuple(sorted((kind, "".join(said)) for kind, said in blocks.items()))
+    return tuple(sorted([(kind, "".join(said)) for kind, said in blocks.items()]))
 
 
 def _calls(message: BaseMessage) -> tuple[Call, ...]:
     if not isinstance(message, AIMessage):
         return ()
-    known = [
-        (call.get("id"), call["name"], _canonical(call.get("args"))) for call in message.tool_calls
-    ]
-    odd = [
-        (call.get("id"), call.get("name"), call.get("args") or "")
-        for call in message.invalid_tool_calls
-    ]
+    calls, invalid = message.tool_calls, message.invalid_tool_calls
+    known = [(call.get("id"), call["name"], _canonical(call.get("args"))) for call in calls]
+    odd = [(call.get("id"), call.get("name"), call.get("args") or "") for call in invalid]
     return (*known, *odd)
 
 

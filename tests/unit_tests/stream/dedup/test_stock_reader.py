@@ -311,6 +311,8 @@ class TestStates:
             chunks = list(wrapped.stream(ASKED, thread, stream_mode=modes))
             states = [data["messages"] for mode, data in chunks if mode == "values"]
             assert [len(messages) for messages in states] == [2 * turn + 1, 2 * turn + 2]
+            updates = [data["says"]["messages"] for mode, data in chunks if mode == "updates"]
+            assert all(len(messages) == 1 for messages in updates)
 
 
 def test_what_is_no_message_yet_is_left_to_the_states() -> None:
