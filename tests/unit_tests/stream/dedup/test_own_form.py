@@ -112,4 +112,5 @@ def test_a_form_sees_each_token_if_it_asks_for_that() -> None:
 
     dedup = Deduplicator(form=Silent())
     tokens = [AIMessageChunk(content=text, id="said") for text in ("one", " two", " three")]
-    assert not [new for each in tokens for new in dedup.feed(Part((), "messages", each))]
+    meta = {"langgraph_checkpoint_ns": "node:1"}
+    assert not [new for each in tokens for new in dedup.feed(Part((), "messages", each, meta))]
