@@ -21,6 +21,7 @@ from bench.timing import compare, on_one_core, time_us
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.stream import Part
+from langgraph_once.stream.dedup.forms.exact import ExactForm
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 from langgraph_once.stream.running.run import PENDING, Run
 
@@ -161,7 +162,7 @@ def _returned(graph: Graph, modes: Any) -> None:
 def _handlers_us() -> tuple[float, float]:
     """Time that upstream's handler and ours take for one token."""
     graph = _graph(0)
-    PENDING.set(Run(graph, DedupConfig()))
+    PENDING.set(Run(graph, DedupConfig(), ExactForm()))
     own = OnceMessagesHandler(_dropped, subgraphs=False)
     plain = StreamMessagesHandler(_dropped, subgraphs=False)
     both = compare(_saying(plain), _saying(own), rounds=ROUNDS)

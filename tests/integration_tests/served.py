@@ -18,6 +18,7 @@ from langgraph.types import CachePolicy, interrupt
 from langgraph_sdk.runtime import ServerRuntime
 
 from graphs.models import ScriptedChatModel
+from langgraph_once import DedupConfig, once
 from langgraph_once.checkpoint import OnceSqliteSaver
 
 HELLO = "Hello from a node that returns a copy of what it streamed."
@@ -62,6 +63,7 @@ OnceSqliteSaver.aget_tuple = _counted  # type: ignore[method-assign, assignment]
 
 builder = _builder(greet)
 slow = _builder(wait)
+copying_stock = once(builder.compile(), DedupConfig(form="stock", state="new_messages"))
 
 
 def by_factory() -> Any:

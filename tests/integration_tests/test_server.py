@@ -16,7 +16,14 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from demo.dev_server import DevServer
 from graphs.research.state import Finding
-from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph, OnceSerializer, SerdeConfig
+from langgraph_once import (
+    READER_CHECKPOINT,
+    DedupConfig,
+    Ledger,
+    OnceRemoteGraph,
+    OnceSerializer,
+    SerdeConfig,
+)
 from langgraph_once.checkpoint import open_sqlite_saver
 from tests.integration_tests.conftest import NO_SETTINGS, SECRET, RemoteFactory
 from tests.integration_tests.served import HELLO
@@ -132,6 +139,19 @@ class TestStreams:
             return tuple(map(shape, chunk)) if isinstance(chunk, tuple) else type(chunk).__name__
 
         assert {shape(chunk) for chunk in sent} <= {shape(chunk) for chunk in local}
+
+    @pytest.mark.parametrize("reader", [None, READER_CHECKPOINT], ids=["stock", "announced"])
+    @pytest.mark.parametrize("modes", ["values", MODES, ["messages", "updates", "values"]], ids=str)
+    def test_states_in_stock_form_are_whole_however_they_are_to_be_cut(
+        self, sync_client: SyncLangGraphClient, modes: Any, reader: Any
+    ) -> None:
+        thread_id, _ = new_thread(sync_client)
+        for turn in range(2):
+            asked: Any = {"input": ASKED, "stream_mode": modes, "checkpoint": reader}
+            sent = sync_client.runs.stream(thread_id, "copying_stock", **asked)
+            states = [part.data["messages"] for part in sent if part.event == "values"]
+            assert [len(messages) for messages in states] == [2 * turn + 1, 2 * turn + 2]
+            assert states[-1][-1]["content"] == HELLO
 
     def test_invoke_gives_the_whole_state(self, remote: RemoteFactory) -> None:
         config = DedupConfig(state="new_messages")

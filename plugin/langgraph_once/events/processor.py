@@ -50,9 +50,9 @@ from langgraph_once.events.vocabulary.config import (
 )
 from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.stream import Deduplicator, Ledger
+from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
 from langgraph_once.stream.bookkeeping import Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.part.resume import may_repeat
-from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
 __all__ = ["ChannelStreamingProcessor"]
 

@@ -20,7 +20,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 
 from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
-from langgraph_once.stream.dedup.forms.stock import as_stock_reads
+from langgraph_once.stream.dedup.forms.stock import StockForm
 from langgraph_once.stream.dedup.hidden import Hiding
 from langgraph_once.stream.part.annotation import (
     SCHEMA_VERSION,
@@ -175,9 +175,7 @@ class _ModelEventFilter:
 
     def __init__(self, dedup: DedupConfig, starts: dict[str, ModelStart]) -> None:
         self._hiding = Hiding.of(dedup)
-        self._dedup = Deduplicator(
-            replace(as_stock_reads(dedup), hide=HideConfig()), for_stock=True
-        )
+        self._dedup = Deduplicator(replace(dedup, hide=HideConfig()), form=StockForm())
         self._starts = starts
         self._runs: dict[str, _ToldModelRun | None] = {}
         self._failed: list[_ToldModelRun] = []

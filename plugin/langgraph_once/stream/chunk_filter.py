@@ -20,6 +20,7 @@ from contextlib import (
     ExitStack,
     aclosing,
     closing,
+    contextmanager,
     nullcontext,
 )
 from itertools import chain
@@ -27,17 +28,19 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
+from langgraph.errors import ParentCommand
+
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
+from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
+from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.states.state_cut import IsMessageKeyIn, is_default_key
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, token_reader
-from langgraph_once.stream.part.parent_command import handing_over
 from langgraph_once.stream.part.render import writer
-from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
 __all__ = [
     "ChunkFilter",
@@ -197,7 +200,7 @@ def chunk_filter(
     read: Callable[[Any], Part] | None = None,
     hints: Hints | None = None,
     is_message_key: IsMessageKeyIn = is_default_key,
-    for_stock: bool = False,
+    form: Form | None = None,
 ) -> ChunkFilter:
     """The filter of a v1 or v2 stream; what is not explained here is as `dedup`, `Deduplicator`.
 
@@ -217,7 +220,7 @@ def chunk_filter(
         modes=mode_set(stream_mode),
         hints=hints,
         is_message_key=is_message_key,
-        for_stock=for_stock,
+        form=form,
     )
     same_shape = read is None and bare is None
     read_chunk = read or reader(heard, subgraphs=subgraphs, version=version)
@@ -237,7 +240,7 @@ def filtered(opening: AbstractContextManager[Opened]) -> Generator[Any]:
         opening: Entered when the first chunk is asked for; left when the chunks are closed.
     """
     with opening as (chunks, filter_of, around_first), ExitStack() as stack:
-        stack.enter_context(handing_over())
+        stack.enter_context(_handing_over())
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
         rest = iter(chunks)
@@ -260,7 +263,7 @@ def filtered(opening: AbstractContextManager[Opened]) -> Generator[Any]:
 async def afiltered(opening: AbstractAsyncContextManager[Opened]) -> AsyncGenerator[Any]:
     """`filtered`, async."""
     async with opening as (chunks, filter_of, around_first), AsyncExitStack() as stack:
-        stack.enter_context(handing_over())
+        stack.enter_context(_handing_over())
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))
         rest = aiter(chunks)
@@ -308,3 +311,29 @@ def _bared(
     if version == "v2" or not isinstance(stream_mode, str) or isinstance(heard, str):
         return None
     return itemgetter(0, 2) if subgraphs else itemgetter(1)
+
+
+class HandedOver(ParentCommand):
+    """A command to the graph around, where there is none here: it tells itself in JSON.
+
+    A graph that is served hands over by failing: `ParentCommand` leaves its stream, and the server
+    writes the error by its `model_dump`. `OnceRemoteGraph` raises it to the graph around it.
+    """
+
+    def model_dump(self) -> dict[str, Any]:
+        """The error as the server writes it, with the command."""
+        command = self.args[0]
+        goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
+        told = {"update": command.update, "goto": [*goto]}
+        return {"error": "ParentCommand", "message": "to the graph around", "command": told}
+
+
+@contextmanager
+def _handing_over() -> Iterator[None]:
+    """Raises a `ParentCommand` as one that tells itself."""
+    try:
+        yield
+    except HandedOver:
+        raise
+    except ParentCommand as error:
+        raise HandedOver(error.args[0]) from error

@@ -21,6 +21,7 @@ from langgraph.pregel import Pregel
 
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.stream.announcement import take_announcement
 from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.chunk_filter import (
     ChunkFilter,
@@ -31,10 +32,7 @@ from langgraph_once.stream.chunk_filter import (
     filtered,
 )
 from langgraph_once.stream.dedup.cached_answers import CachedParts
-from langgraph_once.stream.dedup.deduplicator import cuts_states
-from langgraph_once.stream.dedup.forms.stock import as_stock_reads
 from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.dedup.messages.identity import space_of
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import (
@@ -42,18 +40,17 @@ from langgraph_once.stream.ledger.ledger_store import (
     StreamStateStore,
     is_stream_state_store,
 )
-from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, with_modes
+from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, with_modes
 from langgraph_once.stream.part.namespace import is_reserved
 from langgraph_once.stream.part.resume import is_resume, may_repeat
+from langgraph_once.stream.printing import PrintingFilter
 from langgraph_once.stream.readers import (
     PLAIN_READER,
     TASK_ID_KEY,
     configurable_of,
-    is_for_stock,
+    form_of,
     is_in_a_node,
-    is_served,
     is_v3_stream,
-    take_announcement,
 )
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
@@ -61,6 +58,7 @@ from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.saver_twin import twin_of
 from langgraph_once.stream.session import StreamThread, aopened, opened
 from langgraph_once.stream.v3.events import event_filter
+from langgraph_once.stream.v3.exact import EventForm
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
 __all__ = ["OnceStreams", "once"]
@@ -228,27 +226,22 @@ class _GraphStream:
         self._options = options
         self._modes = _modes_in_force(graph, stream_mode, config)
         self._asked = mode_set(self._modes)
+        printed = mode_set(options.get("print_mode", ()))
+        self._prints = "messages" in printed & self._asked
+        if self._prints:
+            options["print_mode"] = [*printed - {"messages"}]
         merged = ensure_config(graph.config, config)  # what a node hands down included
-        self._is_v3 = is_v3_stream(merged, options["version"])
-        for_stock = is_for_stock(
-            graph.dedup_config,
-            merged,
-            in_a_node=is_in_a_node(merged),
-            is_announced=take_announcement(),
+        is_announced, dedup = take_announcement(), graph.dedup_config
+        self._form = form_of(dedup, merged, options["version"], is_announced=is_announced)
+        self.run = Run(graph, dedup, self._form, input)
+        self.thread: StreamThread | None = (
+            thread_of(graph, merged, input) if self._form.keeps_thread else None
         )
-        # In this process there are no events of v3 on a wire, which the stock form is for.
-        self._for_stock = for_stock and (not self._is_v3 or is_served(merged))
-        is_stock = for_stock and not self._is_v3
-        dedup = as_stock_reads(graph.dedup_config) if is_stock else graph.dedup_config
-        self.run = Run(graph, dedup, input, is_stock=is_stock)
-        self.thread: StreamThread | None = None if is_stock else thread_of(graph, merged, input)
         self.run.was_hidden = lambda message_id: self._ledger.hides(message_id)
-        self._fresh = Ledger.within(dedup)
+        self._fresh = Ledger.within(self.run.config)
         self._has_cache = graph.cache is not None
         self._heard = with_modes(self._modes, [*self._own_modes()])
-        asked_for = graph.dedup_config
-        space = space_of(asked_for, takes_back=True)
-        self._hints = Hints(space, max_messages=asked_for.max_messages)
+        self._hints = Hints(self._form.space(dedup), max_messages=dedup.max_messages)
 
     def chunks(self) -> Any:
         """What the graph streams, in the modes that the reader asked for and those that we do."""
@@ -267,13 +260,21 @@ class _GraphStream:
     @functools.cached_property
     def filter(self) -> ChunkFilter:
         """What the reader gets of the chunks; known when the run has read its checkpoint."""
+        new = self._deduplicating()
+        if not self._prints:
+            return new
+        subgraphs, version = self._options["subgraphs"], self._options["version"]
+        read = reader(self._modes, subgraphs=subgraphs, version=version)
+        return PrintingFilter(new, read, subgraphs=subgraphs)
+
+    def _deduplicating(self) -> ChunkFilter:
         ledger, expand = self._ledger, self._expand()
-        if self._is_v3:
+        if isinstance(self._form, EventForm):
             return event_filter(
                 self.run.config,
                 ledger,
                 expand=expand,
-                for_stock=self._for_stock,
+                form=self._form,
                 tells_edits=not rewrites(self._graph.stream_transformers),
             )
         return chunk_filter(
@@ -286,7 +287,7 @@ class _GraphStream:
             expand=expand,
             hints=self._hints,
             is_message_key=self.run.is_message_key,
-            for_stock=self._for_stock,
+            form=self._form,
         )
 
     @property
@@ -300,7 +301,7 @@ class _GraphStream:
         before the reducer has named them: nobody could say then that one was edited or removed.
         """
         asked = self._asked
-        tells = "values" in asked and cuts_states(self._graph.dedup_config, asked)
+        tells = "values" in asked and self._form.cuts_states(self._graph.dedup_config, asked)
         if "messages" in asked or not ("updates" in asked or tells):
             return config
         return merge_configs(config, {"callbacks": [HintsHandler(self._hints)]})
@@ -309,7 +310,7 @@ class _GraphStream:
         """The modes that we ask for on our own account."""
         if "messages" not in self._asked:
             return
-        if not self.run.is_stock:
+        if self._form.folds:
             yield "values"  # they show the ids that reducers gave to messages
         if self._has_cache or (self.thread is not None and self.thread.is_resumed):
             yield "updates"  # those of a cache, which mode `messages` lacks
@@ -323,8 +324,8 @@ class _GraphStream:
                 self._ledger,
                 self.run.is_message_key,
                 has_cache=self._has_cache,
-                with_results=not self._is_v3,
-                annotates=not self.run.is_stock,
+                with_results=not isinstance(self._form, EventForm),
+                annotates=self._form.reads_annotations,
             ).expand
         return own
 

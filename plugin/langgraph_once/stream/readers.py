@@ -1,37 +1,34 @@
-"""Who reads a stream: a reader that announced itself, or any other.
+"""Who reads a stream, and which form it gets.
 
-A reader announces itself in the config of a run (`READER_KEY`), or where it reads a graph of its
-own process: `dedup` and `ChannelStreamingProcessor` set a context variable around the first step
-of the stream they read. A stream is made when it is first advanced, so it finds the variable then.
+A reader announces itself in the config of a run (`READER_KEY`), or, where it reads a graph of its
+own process, as `announcement.py` says. Any other is a stock reader.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
 from langgraph_once.config import READER_KEY, DedupConfig
+from langgraph_once.stream.dedup.forms.exact import ExactForm
+from langgraph_once.stream.dedup.forms.form import Form
+from langgraph_once.stream.dedup.forms.stock import StockForm
 from langgraph_once.stream.part.intake import Version
+from langgraph_once.stream.v3.exact import ExactEvents
+from langgraph_once.stream.v3.protocol import ProtocolForm
 
 __all__ = [
     "PLAIN_READER",
     "SERVED_KEY",
     "TASK_ID_KEY",
-    "afirst_chunk",
-    "announced",
     "configurable_of",
-    "first_chunk",
-    "is_for_stock",
+    "form_of",
     "is_in_a_node",
     "is_served",
     "is_v3_stream",
-    "take_announcement",
 ]
 
 PLAIN_READER: Final = "plain"
@@ -47,42 +44,6 @@ V3_KEY = "__pregel_stream_messages_v2"
 SERVED_KEY: Final = "langgraph_api_version"
 """What a LangGraph server writes into the metadata of each run (langgraph-api 0.16.7,
 langgraph_api/stream.py); `test_stock_reader` notices when it does not."""
-
-ANNOUNCED: ContextVar[bool] = ContextVar("langgraph_once_announced", default=False)
-
-
-@contextmanager
-def announced() -> Iterator[None]:
-    """Announce the reader to the one stream that is first advanced inside."""
-    token = ANNOUNCED.set(True)
-    try:
-        yield
-    finally:
-        ANNOUNCED.reset(token)
-
-
-def take_announcement() -> bool:
-    """Whether the reader of the stream that begins announced itself; no other stream is told."""
-    is_announced = ANNOUNCED.get()
-    ANNOUNCED.set(False)
-    return is_announced
-
-
-def first_chunk(chunks: Iterator[Any], around: AbstractContextManager[None]) -> list[Any]:
-    """The first of `chunks`, if there is one, made inside `around`."""
-    with around:
-        return list(itertools.islice(chunks, 1))
-
-
-async def afirst_chunk(
-    chunks: AsyncIterator[Any], around: AbstractContextManager[None]
-) -> list[Any]:
-    """`first_chunk`, async."""
-    with around:
-        try:
-            return [await anext(chunks)]
-        except StopAsyncIteration:
-            return []
 
 
 def configurable_of(config: RunnableConfig) -> Mapping[str, Any]:
@@ -109,21 +70,29 @@ def is_served(config: RunnableConfig) -> bool:
     return SERVED_KEY in config.get("metadata", {})
 
 
-def is_for_stock(
-    dedup: DedupConfig, config: RunnableConfig, *, in_a_node: bool, is_announced: bool = False
-) -> bool:
-    """Whether a stream goes out in stock form.
+def form_of(
+    dedup: DedupConfig, config: RunnableConfig, version: Version, *, is_announced: bool = False
+) -> Form:
+    """The form of a stream that begins.
 
     Args:
         dedup: Its `form` decides, unless that is "auto".
-        config: The config of the run, which may announce the reader.
-        in_a_node: Whether a node of a graph reads the stream. The node inherits its config, and
-            with it the announcement of whoever reads the graph around it.
+        config: The config of the run, with what a node hands down. It may announce the reader.
+        version: As given to `graph.stream`.
         is_announced: Whether the reader announced itself by `announced`.
     """
+    is_stock = _is_stock(dedup, config, is_announced=is_announced)
+    if is_v3_stream(config, version):
+        # In this process there are no events on a wire, which the form of the protocol is for.
+        return ProtocolForm() if is_stock and is_served(config) else ExactEvents()
+    return StockForm() if is_stock else ExactForm()
+
+
+def _is_stock(dedup: DedupConfig, config: RunnableConfig, *, is_announced: bool) -> bool:
     if dedup.form != "auto":
         return dedup.form == "stock"
     if is_announced:
         return False
+    # A node hands down its config, and with it the announcement of who reads the graph around.
     told = configurable_of(config).get(READER_KEY)
-    return in_a_node or told in (None, "", PLAIN_READER)
+    return is_in_a_node(config) or told in (None, "", PLAIN_READER)

@@ -23,6 +23,7 @@ from langgraph_once import DedupConfig
 from langgraph_once.remote.node import Caller
 from langgraph_once.remote.recipients import Recipients, Wanted
 from langgraph_once.stream import GAP_MODE, Part, annotation_of
+from langgraph_once.stream.dedup.forms.exact import ExactForm
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 from langgraph_once.stream.running.run import PENDING, Run
@@ -249,7 +250,7 @@ class TestMessages:
         assert [said for _, _, (said, _) in around.told][1:] == [RemoveMessage(id="a")]
 
     def test_what_the_thread_held_our_handler_compares_by_itself(self) -> None:
-        PENDING.set(Run(chain(says("Hi")), DedupConfig()))
+        PENDING.set(Run(chain(says("Hi")), DedupConfig(), ExactForm()))
         around = Around(handlers=(OnceMessagesHandler,))
         heard(around, Part((), "values", {"messages": [HumanMessage("Hi", id="x")]}))
         assert around.handlers[0].seen == set()

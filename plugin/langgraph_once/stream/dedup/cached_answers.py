@@ -85,7 +85,6 @@ class CachedParts:
 
     def _messages(self, part: Part, node: str, update: Any) -> Iterator[Part]:
         found = found_in_update(update, lambda key: self.is_message_key(part.ns, key))
-        nameless = set(map(id, found.nameless))
         task = NS_SEP.join((*part.ns, node))
         messages = [
             message
@@ -96,7 +95,7 @@ class CachedParts:
             if not message.id:
                 message.id = str(uuid4())  # as the handler, so that the state has it under this id
         said = [
-            (message, id(message) in nameless)
+            (message, id(message) in found.nameless)
             for message in messages
             if self.with_results or not isinstance(message, ToolMessage)
         ]

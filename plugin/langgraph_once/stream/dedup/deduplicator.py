@@ -16,8 +16,8 @@ from langchain_core.messages import (
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.dedup.forms.exact import exact
-from langgraph_once.stream.dedup.forms.stock import StockForm
+from langgraph_once.stream.dedup.forms.exact import ExactForm
+from langgraph_once.stream.dedup.forms.form import STATE_MODES, Form
 from langgraph_once.stream.dedup.hidden import HiddenMessages
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation
@@ -42,12 +42,10 @@ from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
-__all__ = ["Deduplicator", "cuts_states"]
+__all__ = ["Deduplicator"]
 
 logger = logging.getLogger(__name__)
 
-STATE_MODES = frozenset({"updates", "values"})
-MESSAGE_MODES = STATE_MODES | {"messages"}
 _MALFORMED = "A part of mode %r is passed on as it came: it is malformed (%s)"
 OTHER_MODES = frozenset({"custom", "debug", "tasks", "checkpoints", "tools", "events"})
 
@@ -67,8 +65,7 @@ class Deduplicator:
         modes: The modes that the stream was asked for, which `DedupConfig(state="auto")` needs.
         hints: What is known of the run beside its parts.
         is_message_key: Which keys of a graph hold messages, for values that are none yet.
-        for_stock: Whether the consumer is a stock client, `StockForm`.
-        takes_back: As `Lifecycle`; a stock client does not.
+        form: What the consumer needs, and is sent; by default all that was decided.
 
     Raises:
         ConfigError: `config` is none.
@@ -85,12 +82,12 @@ class Deduplicator:
         modes: Collection[str] = (),
         hints: Hints | None = None,
         is_message_key: IsMessageKeyIn = is_default_key,
-        for_stock: bool = False,
-        takes_back: bool = True,
+        form: Form | None = None,
     ) -> None:
         if config is not None and not isinstance(config, DedupConfig):
             raise ConfigError("config", f"must be a DedupConfig, got {type(config).__name__}")
-        self.config: DedupConfig = config or DedupConfig()
+        self._form: Form = form or ExactForm()
+        self.config: DedupConfig = self._form.policy(config or DedupConfig())
         if ledger is None:
             ledger = Ledger.within(self.config)
         else:
@@ -98,15 +95,8 @@ class Deduplicator:
             ledger.begin()
         self.ledger: Ledger = ledger
         self.stats: DedupStats = DedupStats()
-        self._messages = Lifecycle(
-            ledger,
-            self.config,
-            self.stats,
-            takes_back=takes_back and not for_stock,
-            # The state has the answer under the id of the attempt that returned it. A client that
-            # merges states by id would show it under the other one, too.
-            goes_on=not (for_stock and STATE_MODES & set(modes)),
-        )
+        self._form.begin(ledger)
+        self._messages = Lifecycle(ledger, self.config, self.stats, self._form, modes)
         self._state_cut = functools.partial(
             StateCut,
             ledger=ledger,
@@ -123,9 +113,7 @@ class Deduplicator:
         self._last_meta: Any = None
         self._last_id: str | None = None
         self._last_said: Any = None
-        self._for_stock = for_stock
-        self._form = StockForm().sent if for_stock else exact
-        self._cuts_states = cuts_states(self.config, modes)
+        self._cuts_states = self._form.cuts_states(self.config, modes)
         self._tells_messages = not modes or "messages" in modes
         self._tells_states = not modes or "values" in modes
         self._is_interrupted = False
@@ -162,7 +150,7 @@ class Deduplicator:
 
     def _fed(self, part: Part) -> Iterator[Part]:
         try:
-            yield from self._form(self.decide(part))
+            yield from self._form.sent(self.decide(part))
         except Exception as error:  # as the fields of messages are not validated when assigned
             logger.warning(_MALFORMED, part.mode, type(error).__name__)
             yield part
@@ -236,7 +224,7 @@ class Deduplicator:
                 return False
             if entry.metadata is meta:
                 self._messages.identity.shares_metadata = True
-            if self._held_retries or self._concurrent:
+            if self._held_retries or self._concurrent or self._form.sees_tokens:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
             self._outdate()
@@ -260,9 +248,9 @@ class Deduplicator:
         # After an error the next stream of the thread goes on with what is open.
         if error is None:
             self.ledger.end(waits=self._is_interrupted)
-            yield from self._form(self._never_named())
-            if not self._for_stock:
-                yield from exact(self._counted(self._messages.reexecution.close()))
+            yield from self._form.sent(self._never_named())
+            if self._form.takes_back:
+                yield from self._form.sent(self._counted(self._messages.reexecution.close()))
 
     def _never_named(self) -> Iterator[Operation]:
         """What waits for an id in vain, under one of ours: no state that was read holds it.
@@ -308,7 +296,7 @@ class Deduplicator:
         if is_values and not self._tells_states:
             return  # it was read for the ids that it shows
         self._last_meta = None
-        if is_values and not part.ns and self._for_stock:
+        if is_values and not part.ns and self._form.merges_states:
             self._messages.reexecution.state_passes()
         # D11: a resume sends the updates of tasks that were done before it once more.
         if not is_values and is_repeated_update(part, self.ledger):
@@ -316,7 +304,7 @@ class Deduplicator:
             return
         if self._cuts_states:
             data = self._state_cut(part).cut()
-        elif is_values and not self._for_stock and is_unchanged(part, self.ledger):
+        elif is_values and not self._form.merges_states and is_unchanged(part, self.ledger):
             yield self._known(Because.SAME_STATE)
             return
         elif is_values and self.config.state == "changed":
@@ -332,10 +320,3 @@ class Deduplicator:
         self.stats.suppressed += 1
         self.stats.count(operation)
         return operation
-
-
-def cuts_states(config: DedupConfig, modes: Collection[str]) -> bool:
-    """Whether states go without the messages that the consumer has."""
-    if config.state == "auto":
-        return len(MESSAGE_MODES & set(modes)) > 1
-    return config.state == "new_messages"

@@ -15,6 +15,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig, HideConfig
+from langgraph_once.stream.dedup.forms.exact import ExactForm
 from langgraph_once.stream.dedup.messages.fact import MessageFact
 from langgraph_once.stream.dedup.messages.identity import COPIES_NOTHING
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
@@ -107,7 +108,7 @@ class HiddenMessages(Lifecycle):
     def __init__(self, hiding: Hiding, ledger: Ledger, config: DedupConfig) -> None:
         if ledger.hidden is None:
             ledger.hidden = Ledger.within(config)
-        super().__init__(ledger.hidden, config, DedupStats())
+        super().__init__(ledger.hidden, config, DedupStats(), ExactForm())
         self.awaits_ids = False  # nobody is sent it, and no state is read here
         self._hiding = hiding
         self._delivered = ledger

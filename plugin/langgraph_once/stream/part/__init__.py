@@ -10,5 +10,4 @@ namespace        Which task runs inside which; what is known of each graph.
 where            How a place in a graph is written, and picked out by a pattern.
 fingerprint      Whether a state is as it was.
 resume           Whether what a stream is given goes on from a checkpoint.
-parent_command   How a command to a graph around is told over a network.
 """

@@ -3,15 +3,13 @@
 One key of the metadata, `once`, holds a small mapping. All tokens of one model run carry the
 very same mapping, so it costs nothing per token, and a reader may tell runs by identity.
 
-The metadata are also those of whoever starts a run, and of its models. What these put under our
-key is data, however much it looks like ours. So an annotation names the task that its message
-comes from, and is believed where the metadata, in which LangGraph itself writes that task over
-whatever a user wrote there, say the same. Nobody knows that name before the run: it holds the id of
-the task, which is made from that of a checkpoint. So it holds in this process and over the wire, on
-servers that have our handler and on those that have not. The handler writes over what stands under
-the key; for a reader in stock form, its annotation is an attribute, and the key is left to the
-user. Only code of the graph that copies the name on purpose could pretend, and what that says is
-what it wants to be shown.
+The metadata are also those of whoever starts a run, and of its models: what these put under our
+key is data, however much it looks like ours. So an annotation names the task of its message, and is
+believed where the metadata, in which LangGraph itself writes that task, say the same. Nobody knows
+that name before the run, so it holds in this process and over the wire, on servers with our handler
+and on others. The handler writes over what stands under the key; where the reader is not sent the
+annotation, it is an attribute, and the key is left to the user. Only code of the graph that copies
+the name on purpose could pretend, and what that says is what it wants to be shown.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.namespace import task_in
 
 __all__ = [
     "ANNOTATION_KEY",
@@ -30,10 +28,8 @@ __all__ = [
     "annotated",
     "annotation_of",
     "flagged",
-    "naming",
     "note_in",
     "source_in",
-    "without_note",
 ]
 
 ANNOTATION_KEY: Final = "once"
@@ -145,13 +141,8 @@ def annotated(
     """
     if not sent or type(metadata) is PrivateMetadata:
         return PrivateMetadata(metadata, annotation)
-    annotation["at"] = _task_in(metadata)
+    annotation["at"] = task_in(metadata)
     return {**metadata, ANNOTATION_KEY: annotation}
-
-
-def without_note(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of `metadata` without what stands there under our key: a user's, or forged."""
-    return {key: value for key, value in metadata.items() if key != ANNOTATION_KEY}
 
 
 def note_in(metadata: dict[str, Any]) -> Annotation:
@@ -164,17 +155,9 @@ def note_in(metadata: dict[str, Any]) -> Annotation:
 
 def flagged(metadata: Mapping[str, Any], flag: Flag) -> dict[str, Any]:
     """A copy of `metadata` whose annotation has a flag besides."""
-    note: Any = {**_note_of(metadata), flag: True}
-    return annotated(metadata, note)
-
-
-def naming(metadata: Mapping[str, Any], own_id: str) -> dict[str, Any]:
-    """A copy of the metadata of a model's tokens, for one that bears the provider's id."""
-    return annotated(metadata, {**_note_of(metadata), "named": own_id})
-
-
-def _note_of(metadata: Mapping[str, Any]) -> Annotation:
-    return annotation_of(metadata) or Annotation(v=SCHEMA_VERSION, source="node", attempt=1)
+    note = annotation_of(metadata) or Annotation(v=SCHEMA_VERSION, source="node", attempt=1)
+    more: Any = {**note, flag: True}
+    return annotated(metadata, more)
 
 
 def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
@@ -184,16 +167,12 @@ def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
     found: Annotation | None = metadata.get(ANNOTATION_KEY)
     if not isinstance(found, dict) or not _is_ours(found):
         return None
-    if found.get("at") == _task_in(metadata):
+    if found.get("at") == task_in(metadata):
         return found
     # The release before named no task. Of what it says, these flags hide nothing if forged.
     shows = {flag: True for flag in ("new", "repairs") if found.get(flag) is True}
     believed: Any = {"v": SCHEMA_VERSION, "source": "node", "attempt": 1, **shows}
     return believed if shows else None
-
-
-def _task_in(metadata: Mapping[str, Any]) -> str:
-    return str(metadata.get(TASK_NS_KEY, ""))
 
 
 def source_in(metadata: Mapping[str, Any], annotation: Annotation | None) -> Source | None:

@@ -115,32 +115,15 @@ def content_of(message: BaseMessage) -> Content:
     Fields that are assigned are not validated: what cannot be read so is compared as it stands.
     """
     try:
-        return _content_of(message)
+        texts: list[str] = []
+        blocks: dict[str, list[str]] = {}
+        _read(message.content, message.additional_kwargs, texts, blocks)
+        rest = _joined(blocks)
+        if isinstance(message, ToolMessage):
+            rest = (*rest, (message.tool_call_id, message.status, repr(message.artifact)))
+        return Content(_kind(message), "".join(texts), _calls(message), rest)
     except Exception:
         return Content(_kind(message), "", (), (("malformed", repr(message.__dict__)),))
-
-
-def _content_of(message: BaseMessage) -> Content:
-    texts: list[str] = []
-    blocks: dict[str, list[str]] = {}
-    _read_blocks(message.content, texts, blocks)
-    _read_kwargs(message.additional_kwargs, blocks)
-    rest: list[Any] = sorted((kind, "".join(said)) for kind, said in blocks.items())
-    calls: tuple[Call, ...] = ()
-    if isinstance(message, AIMessage):
-        calls = tuple(
-            [
-                (call.get("id"), call["name"], _canonical(call.get("args")))
-                for call in message.tool_calls
-            ]
-            + [
-                (call.get("id"), call.get("name"), call.get("args") or "")
-                for call in message.invalid_tool_calls
-            ]
-        )
-    elif isinstance(message, ToolMessage):
-        rest.append((message.tool_call_id, message.status, repr(message.artifact)))
-    return Content(_kind(message), "".join(texts), calls, tuple(rest))
 
 
 def as_whole(message: BaseMessage) -> BaseMessage:
@@ -156,18 +139,6 @@ class StreamedContent:
         has_usage: Whether one of them told the usage.
     """
 
-    __slots__ = (
-        "_blocks",
-        "_calls",
-        "_content",
-        "_counted",
-        "_kind",
-        "_size",
-        "_texts",
-        "add_text",
-        "has_usage",
-    )
-
     def __init__(self, first: BaseMessageChunk) -> None:
         self._kind = _kind(first)
         self._texts: list[str] = []
@@ -175,29 +146,21 @@ class StreamedContent:
         self._calls: dict[Any, list[str]] = {}
         self._blocks: dict[str, list[str]] = {}
         self._content: Content | None = None
+        self._told = 0, 0
         self.has_usage: bool = False
-        self._size = 0
-        self._counted = 0
         self.extend(first)
 
     @property
     def size(self) -> int:
         """How many characters they said."""
-        self._size += sum(map(len, self._texts[self._counted :]))
-        self._counted = len(self._texts)
-        return self._size
+        counted, size = self._told
+        self._told = len(self._texts), size + sum(map(len, self._texts[counted:]))
+        return self._told[1] + sum(len(words) for said in self._blocks.values() for words in said)
 
     def extend(self, chunk: BaseMessageChunk) -> None:
         """Add what a chunk says."""
         self._content = None
-        content = chunk.content
-        if type(content) is str:
-            if content:
-                self.add_text(content)
-        else:
-            self._size += _read_blocks(content, self._texts, self._blocks)
-        if chunk.additional_kwargs:
-            self._size += _read_kwargs(chunk.additional_kwargs, self._blocks)
+        _read(chunk.content, chunk.additional_kwargs, self._texts, self._blocks)
         if type(chunk) is AIMessageChunk:
             if chunk.tool_call_chunks:
                 self._read_calls(chunk.tool_call_chunks)
@@ -232,12 +195,11 @@ class StreamedContent:
         text = "".join(self._texts)
         # `add_text` is a list's own `append`, for speed, and cannot clear what was computed before.
         if self._content is None or len(text) != len(self._content.text):
-            rest = sorted((kind, "".join(said)) for kind, said in self._blocks.items())
             calls = tuple(
                 (id_ or None, name or None, _canonical_json(args))
                 for id_, name, args in self._calls.values()
             )
-            self._content = Content(self._kind, text, calls, tuple(rest))
+            self._content = Content(self._kind, text, calls, _joined(self._blocks))
         return self._content
 
 
@@ -245,37 +207,41 @@ def _kind(message: BaseMessage) -> str:
     return str(message.type).removesuffix("MessageChunk").lower()
 
 
-def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -> int:
-    """Sort content into text and other blocks; tool calls are read from `tool_calls`.
+def _read(
+    content: Any, kwargs: dict[str, Any], texts: list[str], blocks: dict[str, list[str]]
+) -> None:
+    """Sort what a message says into text and other blocks.
 
     Blocks of a kind that streams (reasoning, thinking) arrive in pieces whose strings add up,
-    so the strings under the same keys are joined to compare. Returns how much was said beside
-    the text.
+    so the strings under the same keys are joined to compare. Tool calls are read elsewhere.
     """
     if isinstance(content, str):
-        texts.append(content)
-        return 0
-    size = 0
+        if content:
+            texts.append(content)
+        content = ()
     for block in content:
         kind = "text" if isinstance(block, str) else str(block.get("type", ""))
-        if kind in CALL_BLOCKS:
-            continue
         if kind in TEXT_BLOCKS:
             texts.append(block if isinstance(block, str) else str(block.get("text", "")))
-        else:
-            size += sum(len(_add(blocks, path, words)) for path, words in _strings(block, kind))
-    return size
+        elif kind not in CALL_BLOCKS:
+            for path, words in _strings(block, kind):
+                blocks.setdefault(path, []).append(words)
+    thought = kwargs.get(THOUGHT_KEY) if kwargs else None
+    if isinstance(thought, str) and thought:
+        blocks.setdefault(THOUGHT_KEY, []).append(thought)
 
 
-def _read_kwargs(kwargs: dict[str, Any], blocks: dict[str, list[str]]) -> int:
-    """The thoughts that some providers put beside the content; returns how much was said."""
-    thought = kwargs.get(THOUGHT_KEY)
-    return len(_add(blocks, THOUGHT_KEY, thought)) if isinstance(thought, str) and thought else 0
+def _joined(blocks: dict[str, list[str]]) -> tuple[Any, ...]:
+    return tuple(sorted([(kind, "".join(said)) for kind, said in blocks.items()]))
 
 
-def _add(blocks: dict[str, list[str]], path: str, said: str) -> str:
-    blocks.setdefault(path, []).append(said)
-    return said
+def _calls(message: BaseMessage) -> tuple[Call, ...]:
+    if not isinstance(message, AIMessage):
+        return ()
+    calls, invalid = message.tool_calls, message.invalid_tool_calls
+    known = [(call.get("id"), call["name"], _canonical(call.get("args"))) for call in calls]
+    odd = [(call.get("id"), call.get("name"), call.get("args") or "") for call in invalid]
+    return (*known, *odd)
 
 
 def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:

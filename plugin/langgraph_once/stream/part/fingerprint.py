@@ -6,12 +6,13 @@ state itself. A value that cannot be looked into has none, so it counts as chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -23,10 +24,6 @@ ATOMS = frozenset(
     {str, int, float, bool, type(None), date, datetime, time, timedelta, Decimal, UUID, complex}
 )
 MAX_DEPTH = 64
-
-MAX_AGAIN = 10_000
-"""How often parts are looked into again. Until then two references to one list are as two equal
-lists; but twenty lists, each of which holds the next one twice, are a million."""
 
 
 class _OpaqueError(Exception):
@@ -41,74 +38,55 @@ def fingerprint(value: Any, *, of_tuples: bytes = b"tuple") -> bytes | None:
         of_tuples: What a tuple counts as: a `list` where the value may come from a checkpoint, as
             those of `JsonPlusSerializer` hold none.
     """
-    digest = blake2b(digest_size=16)
     try:
-        _Feed(digest.update, of_tuples).add(value, 0)
+        return blake2b(_said(value, of_tuples, {}, 0), digest_size=16).digest()
     except _OpaqueError:
         return None
-    return digest.digest()
 
 
-class _Feed:
-    """One walk through a value."""
+def _said(value: Any, of_tuples: bytes, known: dict[int, bytes], depth: int) -> bytes:
+    """What stands for a part of a value; for a container its hash, as it may come often.
 
-    def __init__(self, write: Callable[[bytes], None], of_tuples: bytes) -> None:
-        self._write = write
-        self._of_tuples = of_tuples
-        self._met: dict[int, int] = {}
-        self._around: set[int] = set()
-        self._again = 0
-
-    def add(self, value: Any, depth: int) -> None:
-        """Write what a part of it is."""
-        kind, write = type(value), self._write
-        if kind in ATOMS:
-            said = hex(value) if kind is int else repr(value)  # Python writes 4,300 digits
-            write(f"{kind.__name__}{len(said)}:{said}".encode("utf-8", "surrogatepass"))
-        elif kind is bytes:
-            write(b"bytes%d:" % len(value) + value)
-        elif isinstance(value, Enum):
-            # Not as text: that of a `StrEnum` is its value. A flag of unknown bits has no name.
-            write(f"{kind.__module__}.{kind.__qualname__}.{value.name or value.value}".encode())
-        elif self._is_named(value):
-            write(b"again%d:" % self._met[id(value)])
-        elif depth > MAX_DEPTH:
+    Args:
+        value: The part.
+        of_tuples: As `fingerprint`.
+        known: What stands for the containers that were met, by `id()`.
+        depth: How deep it is.
+    """
+    kind = type(value)
+    if kind in ATOMS:
+        said = hex(value) if kind is int else repr(value)  # Python writes 4,300 digits
+        return f"{kind.__name__}{len(said)}:{said}".encode("utf-8", "surrogatepass")
+    if kind is bytes:
+        return bytes(b"bytes%d:" % len(value) + value)
+    if isinstance(value, Enum):
+        # Not as text: that of a `StrEnum` is its value. A flag of unknown bits has no name.
+        return f"{kind.__module__}.{kind.__qualname__}.{value.name or value.value}".encode()
+    if id(value) not in known:
+        if depth > MAX_DEPTH:
             raise _OpaqueError
-        else:
-            self._met.setdefault(id(value), len(self._met))
-            self._around.add(id(value))
-            self._add_container(value, kind, depth)
-            self._around.discard(id(value))
-
-    def _is_named(self, value: Any) -> bool:
-        """Whether a part that was met before is only named: inside itself, or when it is enough."""
-        if id(value) not in self._met:
-            return False
-        self._again += 1
-        return self._again > MAX_AGAIN or id(value) in self._around
-
-    def _add_container(self, value: Any, kind: type, depth: int) -> None:
-        if kind is list or kind is tuple:
-            name = b"list" if kind is list else self._of_tuples
-            self._write(b"%s%d:" % (name, len(value)))
-            for item in value:
-                self.add(item, depth + 1)
-            return
-        if kind is not dict:
-            self._write(f"{kind.__module__}.{kind.__qualname__}".encode())
-            value = _fields(value)
-        self._write(b"dict%d:" % len(value))
-        for key, item in value.items():
-            self.add(key, depth + 1)
-            self.add(item, depth + 1)
+        known[id(value)] = b"around%d:" % depth  # should it be met inside itself
+        name, items = _inside(value, kind, of_tuples)
+        digest = blake2b(b"%s%d:" % (name, len(items)), digest_size=16)
+        for item in items:
+            digest.update(_said(item, of_tuples, known, depth + 1))
+        known[id(value)] = digest.digest()
+    return known[id(value)]
 
 
-def _fields(value: Any) -> Mapping[str, Any]:
+def _inside(value: Any, kind: type, of_tuples: bytes) -> tuple[bytes, Collection[Any]]:
+    """What kind of container a value is, and what it holds."""
+    if kind is list or kind is tuple:
+        return (b"list" if kind is list else of_tuples), value
+    if kind is dict:
+        return b"dict", [*chain.from_iterable(value.items())]
     if isinstance(value, BaseModel):
-        return {**value.__dict__, **(value.__pydantic_extra__ or {})}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name, None) for field in fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        named: Mapping[str, Any] = value._asdict()
-        return named
-    raise _OpaqueError
+        named = {**value.__dict__, **(value.__pydantic_extra__ or {})}
+    elif is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: getattr(value, field.name, None) for field in fields(value)}
+    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
+        named = value._asdict()
+    else:
+        raise _OpaqueError
+    name = f"{kind.__module__}.{kind.__qualname__}".encode()
+    return name, [*chain.from_iterable(named.items())]

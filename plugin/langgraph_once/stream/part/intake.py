@@ -8,7 +8,6 @@ be `(mode, chunk)`, `(ns, chunk)` or `(message, metadata)`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from langgraph_once.errors import StreamError
@@ -61,14 +60,17 @@ def reader(
     """
     if version == "v2":
         return v2_part
-    if isinstance(stream_mode, str):
-        mode = "messages" if stream_mode == "messages-tuple" else stream_mode
-        if not subgraphs:
-            return partial(_part, (), mode)
-        return lambda chunk: _part(*_fields(chunk, "(namespace, chunk)", 2, mode))
-    if not subgraphs:
-        return lambda chunk: _part((), *_fields(chunk, "(mode, chunk)", 2))
-    return lambda chunk: _part(*_fields(chunk, "(namespace, mode, chunk)", 3))
+    names = _fields(stream_mode, subgraphs)
+    mode = "messages" if stream_mode == "messages-tuple" else stream_mode
+
+    def read(chunk: Any) -> Part:
+        fields = (chunk,) if len(names) == 1 else chunk
+        if not isinstance(fields, tuple) or len(fields) != len(names):
+            raise _unexpected(chunk, f"({', '.join(names)})")
+        said = dict(zip(names, fields, strict=True))
+        return _part(said.get("namespace", ()), said.get("mode", mode), said["chunk"])
+
+    return read
 
 
 def token_reader(
@@ -77,15 +79,15 @@ def token_reader(
     subgraphs: bool,
     version: Version,
 ) -> Callable[[Any], bool]:
-    """`passes` for chunks of this shape: false for all that hold no message and metadata.
+    """`passes`, which takes a message and its metadata, for chunks as `reader` reads them.
 
-    Args:
-        passes: Takes a message and its metadata.
-        stream_mode: As `reader`.
-        subgraphs: As `reader`.
-        version: As `reader`.
+    False for all that hold no message and metadata.
     """
-    mode_at, data_at = _places(stream_mode, subgraphs, version)
+    names = _fields(stream_mode, subgraphs)
+    mode_at: Any = names.index("mode") if "mode" in names else None
+    data_at: Any = len(names) - 1 if len(names) > 1 else None
+    if version == "v2":
+        mode_at, data_at = "type", "data"
 
     def is_token(chunk: Any) -> bool:
         try:
@@ -99,23 +101,17 @@ def token_reader(
     return is_token
 
 
-def _places(stream_mode: StreamModes, subgraphs: bool, version: Version) -> tuple[Any, Any]:
-    """Where in a chunk of this shape the mode and the data are; None where it has no such."""
-    if version == "v2":
-        return "type", "data"
-    if not isinstance(stream_mode, str):
-        return (1, 2) if subgraphs else (0, 1)
-    return None, 1 if subgraphs else None
+def _fields(stream_mode: StreamModes, subgraphs: bool) -> tuple[str, ...]:
+    """The fields of a v1 chunk; one alone comes bare."""
+    namespace = ("namespace",) if subgraphs else ()
+    return (*namespace, "chunk") if isinstance(stream_mode, str) else (*namespace, "mode", "chunk")
 
 
 def v2_part(chunk: Any) -> Part:
     """Read a v2 chunk: a mapping with `type`, `ns` and `data`."""
     if not isinstance(chunk, Mapping) or not {"type", "ns", "data"} <= chunk.keys():
         raise _unexpected(chunk, "a mapping with `type`, `ns` and `data`")
-    part = _part(chunk["ns"], chunk["type"], chunk["data"])
-    if "interrupts" in chunk and part.mode != "messages":  # `RemoteGraph` puts it into each
-        return part._replace(meta={"interrupts": chunk["interrupts"]})
-    return part
+    return _with_interrupts(_part(chunk["ns"], chunk["type"], chunk["data"]), chunk)
 
 
 def sdk_part(chunk: Any) -> Part | None:
@@ -138,9 +134,6 @@ def sdk_part(chunk: Any) -> Part | None:
     if event in SDK_FRAME_EVENTS:
         return None
     mode, *ns = event.split("|")
-    # JSON has no tuples.
-    if mode == "messages" and isinstance(data, list):
-        data = tuple(data)
     return _part(tuple(ns), mode, data)._replace(event_id=rest[0] if rest else None)
 
 
@@ -157,14 +150,8 @@ def event_part(event: Any) -> Part:
         raise _unexpected(params, "`params` with `namespace` and `data`")
     if not isinstance(params["namespace"], list | tuple):
         raise _unexpected(params["namespace"], "a namespace")
-    data = params["data"]
-    # JSON has no tuples.
-    if event["method"] == "messages" and isinstance(data, list):
-        data = tuple(data)
-    part = _part(tuple(params["namespace"]), event["method"], data)
-    if "interrupts" in params:
-        part = part._replace(meta={"interrupts": params["interrupts"]})
-    return part
+    part = _part(tuple(params["namespace"]), event["method"], params["data"])
+    return _with_interrupts(part, params)
 
 
 def _part(ns: Any, mode: Any, data: Any) -> Part:
@@ -174,15 +161,16 @@ def _part(ns: Any, mode: Any, data: Any) -> Part:
         raise _unexpected(ns, "a namespace")
     if mode != "messages":
         return Part(ns, mode, data)
-    if not isinstance(data, tuple) or len(data) != 2 or not isinstance(data[1], Mapping):
+    is_pair = isinstance(data, tuple | list) and len(data) == 2  # JSON has no tuples
+    if not is_pair or not isinstance(data[1], Mapping):
         raise _unexpected(data, "(message, metadata)")
     return Part(ns, mode, data[0], data[1])
 
 
-def _fields(chunk: Any, shape: str, count: int, mode: str | None = None) -> tuple[Any, ...]:
-    if not isinstance(chunk, tuple) or len(chunk) != count:
-        raise _unexpected(chunk, shape)
-    return chunk if mode is None else (chunk[0], mode, chunk[1])
+def _with_interrupts(part: Part, envelope: Mapping[str, Any]) -> Part:
+    if "interrupts" not in envelope or part.mode == "messages":  # `RemoteGraph` puts it into each
+        return part
+    return part._replace(meta={"interrupts": envelope["interrupts"]})
 
 
 def _unexpected(chunk: Any, shape: str) -> StreamError:

@@ -8,10 +8,9 @@ walked, whatever their size.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.utils import convert_to_messages
@@ -22,15 +21,16 @@ from pydantic import BaseModel
 __all__ = [
     "DEFAULT_KEY",
     "Found",
+    "IsMessageKey",
     "coerced",
-    "copied",
     "entries_of",
     "fields_of",
     "found_in_input",
     "found_in_update",
-    "is_as_copied",
     "is_message_like",
-    "messages_given",
+    "is_raw",
+    "is_sequence",
+    "messages_in",
     "overwritten",
 ]
 
@@ -47,18 +47,18 @@ IsMessageKey = Callable[[str], bool]
 
 @dataclass(slots=True)
 class Found:
-    """What one walk found.
+    """What a node returned.
 
     Attributes:
         messages: In order; those that the reducer would make of other values are new objects.
-        nameless: Those of them that the reducer will make anew, under an id of its own.
+        nameless: Those of them that the reducer will make anew, under an id of its own: by `id()`.
         by_key: Those of each key.
         by_id: The `id()` of those that are in a list of messages, which keeps one for each id.
         replaced: For each key whose list is replaced as a whole, the messages it is left with.
     """
 
     messages: list[BaseMessage] = field(default_factory=list)
-    nameless: list[BaseMessage] = field(default_factory=list)
+    nameless: set[int] = field(default_factory=set)
     by_key: dict[str, list[BaseMessage]] = field(default_factory=dict)
     by_id: set[int] = field(default_factory=set)
     replaced: dict[str, list[BaseMessage]] = field(default_factory=dict)
@@ -73,14 +73,14 @@ def found_in_update(response: Any, is_message_key: IsMessageKey = lambda _: Fals
     """
     found = Found()
     for key, value in _writes(response):
-        before = len(found.messages)
         inner, replaces = overwritten(value)
-        is_list = is_message_key(key)
-        _Walk(found, is_list and _has_other_than_messages(inner)).enter(inner)
-        messages = found.messages[before:]
-        found.by_key.setdefault(key, []).extend(messages)
-        if is_list:
+        if is_message_key(key):
+            messages = _as_reduced(inner, found.nameless)
             found.by_id.update(map(id, messages))
+        else:
+            messages = messages_in(inner)
+        found.messages += messages
+        found.by_key.setdefault(key, []).extend(messages)
         if replaces:
             found.replaced[key] = messages
     return found
@@ -89,117 +89,90 @@ def found_in_update(response: Any, is_message_key: IsMessageKey = lambda _: Fals
 def found_in_input(value: Any) -> Iterator[tuple[str, BaseMessage]]:
     """The messages in what a node takes, each with the key it is under."""
     for key, item in entries_of(value):
-        found = Found()
-        _Walk(found, coerce=False).enter(item)
-        for message in found.messages:
+        for message in messages_in(item):
             yield key, message
 
 
-def messages_given(value: Any, is_message_key: IsMessageKey) -> list[BaseMessage]:
-    """The messages in what a graph is given, those too that its reducers will make."""
-    found = Found()
-    for key, item in entries_of(value):
-        _Walk(found, coerce=is_message_key(key)).enter(overwritten(item)[0])
-    return found.messages
+def messages_in(value: Any) -> list[BaseMessage]:
+    """The messages in a value, however deep.
 
-
-def copied(value: Any) -> Any:
-    """A value with containers of its own, so that what is put into its lists is not in here.
-
-    Messages stay the same objects. Models and dataclasses become what holds their fields. What
-    refers to itself, or is referred to often, is copied once.
+    What refers to itself, or is referred to often, is walked through once.
     """
-    return _Copy().of(value)
+    found: list[BaseMessage] = []
+    _enter(value, found, {}, MAX_DEPTH)
+    return found
 
 
-class _Copy:
-    """One copy of a value."""
-
-    def __init__(self) -> None:
-        # By `id()`, with the value: no other object has that `id()` while this one is held.
-        self._made: dict[int, tuple[Any, Any]] = {}
-
-    def of(self, value: Any, depth: int = MAX_DEPTH) -> Any:
-        """The copy of a part of it."""
-        if isinstance(value, BaseMessage) or type(value) in ATOMS or not depth:
-            return value
-        if (known := self._made.get(id(value))) is not None:
-            return known[1]
-        if _is_sequence(value) and not isinstance(value, tuple):
-            items: list[Any] = []
-            self._made[id(value)] = value, items
-            is_flat = not _has_other_than_messages(value) or _is_plain(value)
-            items += value if is_flat else (self.of(item, depth - 1) for item in value)
-            return items
-        inner = value.items() if isinstance(value, Mapping) else fields_of(value)
-        if inner is None:
-            return value
-        entries: dict[Any, Any] = {}
-        self._made[id(value)] = value, entries
-        entries.update((key, self.of(item, depth - 1)) for key, item in inner)
-        return entries
+def _enter(value: Any, found: list[BaseMessage], seen: dict[int, Any], depth: int) -> None:
+    if isinstance(value, BaseMessage):
+        found.append(value)
+    elif type(value) is list and _are_messages(value):
+        found += value  # a thread: asking each takes as long as all else
+    elif depth and type(value) not in ATOMS and id(value) not in seen:
+        seen[id(value)] = value  # held, so that no other object gets its `id()`
+        for item in _children(value):
+            _enter(item, found, seen, depth - 1)
 
 
-def is_as_copied(value: Any, copy: Any, seen: dict[tuple[int, int], Any] | None = None) -> bool:
-    """Whether a value holds the same objects, at the same places, as when `copied` made the copy.
+def _children(value: Any) -> Iterable[Any]:
+    """What a container holds; nothing where no message can be in it."""
+    if is_sequence(value):
+        return () if _is_plain(value) else value
+    return [item for _, item in _keyed(value) or ()]
 
-    True is certain. It is quick where nothing has changed, as after nearly every task.
+
+def _as_reduced(value: Any, nameless: set[int]) -> list[BaseMessage]:
+    """The messages in a value, those too that the reducer of its key makes of what is there.
 
     Args:
         value: The value.
-        copy: The copy.
-        seen: The pairs that were compared before, by `id()`: each is compared once.
+        nameless: Takes the `id()` of those that are made without an id.
     """
-    if value is copy:
-        return True
-    seen = {} if seen is None else seen
-    pair = id(value), id(copy)
-    if pair in seen:
-        return True
-    seen[pair] = value
-    if isinstance(copy, list) and _is_sequence(value):
-        if len(value) != len(copy):
-            return False
-        return all(map(operator.is_, value, copy)) or all(
-            is_as_copied(item, known, seen) for item, known in zip(value, copy, strict=True)
-        )
-    if isinstance(copy, dict):
-        inner = value if isinstance(value, Mapping) else dict(fields_of(value) or ())
-        return inner.keys() == copy.keys() and all(
-            is_as_copied(item, copy[key], seen) for key, item in inner.items()
-        )
-    return False
+    items = value if isinstance(value, list) else [value]
+    if _are_messages(items):
+        return [*items]
+    found: list[BaseMessage] = []
+    seen: dict[int, Any] = {}
+    for item in items:
+        if not is_raw(item):
+            _enter(item, found, seen, MAX_DEPTH)
+        elif (message := coerced(item)) is not None:
+            found.append(message)
+            if not message.id:
+                nameless.add(id(message))
+    return found
 
 
-def _writes(response: Any) -> Iterator[tuple[str, Any]]:
+def _writes(response: Any) -> Iterable[tuple[str, Any]]:
     """What a node returned as pairs of key and value, as upstream reads it."""
     if isinstance(response, Command):
-        if response.graph is None and response.update is not None:
-            yield from response._update_as_tuples()  # noqa: SLF001  # upstream reads it so
-    elif isinstance(response, entrypoint.final):
-        yield from entries_of(response.value)
-    elif _is_sequence(response) and _has_commands(response):
-        for item in response:
-            yield from _writes(item)
-    else:
-        yield from entries_of(response)
+        has_update = response.graph is None and response.update is not None
+        return response._update_as_tuples() if has_update else ()  # noqa: SLF001  # as upstream does
+    if isinstance(response, entrypoint.final):
+        return entries_of(response.value)
+    if is_sequence(response) and any(isinstance(item, Command) for item in response):
+        return [write for item in response for write in _writes(item)]
+    return entries_of(response)
 
 
-def _has_commands(items: Iterable[Any]) -> bool:
-    return any(isinstance(item, Command) for item in items)
-
-
-def entries_of(value: Any) -> Iterable[tuple[str, Any]]:
+def entries_of(value: Any) -> list[tuple[str, Any]]:
     """A state by its keys; what has none is all under one."""
-    if isinstance(value, Mapping) and not isinstance(value, BaseMessage):
-        return [(str(key), item) for key, item in value.items()]
-    if _is_sequence(value) and not _is_plain(value):
-        # A node may return several updates at once, one for each key it writes.
-        if all(isinstance(item, Mapping) and not _is_message_mapping(item) for item in value):
-            return [entry for item in value for entry in entries_of(item)]
-        return [(ROOT_KEY, value)]
-    inner = fields_of(value)
-    return [(ROOT_KEY, value)] if inner is None else list(inner)
+    keyed = _keyed(value)
+    if keyed is not None:
+        return [(str(key), item) for key, item in keyed]
+    # A node may return several updates at once, one for each key it writes.
+    if is_sequence(value) and not _is_plain(value) and all(map(_is_update, value)):
+        return [entry for item in value for entry in entries_of(item)]
+    return [(ROOT_KEY, value)]
+
+
+def _is_update(item: Any) -> bool:
+    return isinstance(item, Mapping) and not _is_message_mapping(item)
+
+
+def _keyed(value: Any) -> Iterable[tuple[Any, Any]] | None:
+    """What a mapping, a model or a dataclass holds, by its keys; None for anything else."""
+    return value.items() if isinstance(value, Mapping) else fields_of(value)
 
 
 def fields_of(value: Any) -> Iterator[tuple[str, Any]] | None:
@@ -225,70 +198,13 @@ def overwritten(value: Any) -> tuple[Any, bool]:
     return value, False
 
 
-def _has_other_than_messages(value: Any) -> bool:
-    items = value if isinstance(value, list) else (value,)
-    return not all(issubclass(kind, BaseMessage) for kind in set(map(type, items)))
-
-
-class _Walk:
-    """One walk through a value.
-
-    Args:
-        found: Takes what is found.
-        coerce: Whether the reducer makes messages of dicts, pairs and strings.
-    """
-
-    def __init__(self, found: Found, coerce: bool) -> None:
-        self._found = found
-        self._coerce = coerce
-        # By `id()`: what refers to itself, or is referred to often, is walked through once. Each
-        # is held, so that no other object gets its `id()`.
-        self._seen: dict[int, Any] = {}
-
-    def enter(self, value: Any) -> None:
-        """Walk through the value of a key, of which the reducer makes messages, if it does."""
-        if self._coerce and (is_message_like(value) or isinstance(value, list)):
-            for item in value if isinstance(value, list) else [value]:
-                if is_message_like(item) or _is_stored_pair(item):
-                    self._make(item)
-                else:
-                    self._enter(item)
-        else:
-            self._enter(value)
-
-    def _enter(self, value: Any, depth: int = MAX_DEPTH) -> None:
-        if isinstance(value, BaseMessage):
-            self._found.messages.append(value)
-        elif type(value) is list and not _has_other_than_messages(value):
-            self._found.messages += value  # a thread: asking each takes as long as all else
-        elif depth and type(value) not in ATOMS and id(value) not in self._seen:
-            self._seen[id(value)] = value
-            for item in _children(value) or ():
-                self._enter(item, depth - 1)
-
-    def _make(self, value: Any) -> None:
-        message = coerced(value)
-        if message is not None:
-            self._found.messages.append(message)
-            if not message.id:
-                self._found.nameless.append(message)
-
-
-def _children(value: Any) -> Iterable[Any] | None:
-    """What a container holds; None where no message can be in it."""
-    if isinstance(value, Mapping):
-        return value.values()
-    if _is_sequence(value):
-        return None if _is_plain(value) else cast("Iterable[Any]", value)
-    if isinstance(value, set | frozenset):
-        return None
-    inner = fields_of(value)
-    return None if inner is None else [item for _, item in inner]
-
-
-def _is_sequence(value: Any) -> bool:
+def is_sequence(value: Any) -> bool:
     """Whether upstream, too, looks at the items of a value: of a deque, say."""
     return isinstance(value, Sequence) and not isinstance(value, NO_MESSAGES)
+
+
+def _are_messages(items: Collection[Any]) -> bool:
+    return all(issubclass(kind, BaseMessage) for kind in set(map(type, items)))
 
 
 def _is_plain(items: Collection[Any]) -> bool:
@@ -301,20 +217,16 @@ def _is_message_mapping(value: Mapping[Any, Any]) -> bool:
 
 def is_message_like(value: Any) -> bool:
     """Whether a value that is no message stands for one, as `add_messages` reads it."""
-    if isinstance(value, str):
-        return True
     if isinstance(value, Mapping):
         return _is_message_mapping(value)
-    return (
-        isinstance(value, tuple)
-        and len(value) == 2
-        and all(isinstance(part, str) for part in value)
-    )
+    is_pair = isinstance(value, tuple) and len(value) == 2
+    return isinstance(value, str) or (is_pair and all(isinstance(part, str) for part in value))
 
 
-def _is_stored_pair(value: Any) -> bool:
-    """Whether an item of a list is a pair (role, text) that a checkpoint made a list."""
-    return type(value) is list and len(value) == 2 and set(map(type, value)) == {str}
+def is_raw(item: Any) -> bool:
+    """Whether an item of a list stands for a message: of a checkpoint, pairs are lists."""
+    is_pair = type(item) is list and len(item) == 2
+    return is_message_like(item) or (is_pair and set(map(type, item)) == {str})
 
 
 def coerced(value: Any) -> BaseMessage | None:

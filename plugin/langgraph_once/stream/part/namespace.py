@@ -55,8 +55,8 @@ def around(namespace: str) -> tuple[str, str]:
 
 
 def task_in(metadata: Mapping[str, Any]) -> str:
-    """The task that metadata name, as LangGraph writes it."""
-    return str(metadata.get(TASK_NS_KEY))
+    """The task that metadata name, as LangGraph writes it; empty where they name none."""
+    return str(metadata.get(TASK_NS_KEY, ""))
 
 
 def bare(task: str) -> str:

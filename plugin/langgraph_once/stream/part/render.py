@@ -14,13 +14,7 @@ __all__ = ["writer"]
 def writer(
     stream_mode: StreamModes, *, subgraphs: bool = False, version: Version = "v1"
 ) -> Callable[[Part], Any]:
-    """The function that writes parts in the shape that these arguments ask for.
-
-    Args:
-        stream_mode: As `intake.reader`.
-        subgraphs: As `intake.reader`.
-        version: As `intake.reader`.
-    """
+    """The function that writes parts in the shape that these arguments ask `intake.reader` for."""
     if version == "v2":
         return _v2_chunk
     if isinstance(stream_mode, str):

@@ -111,14 +111,8 @@ class Pattern:
 def _compiled(pattern: str) -> re.Pattern[str]:
     if pattern == "**":
         return re.compile(".*")
-    regex = ""
-    for at, segment in enumerate(pattern.split("/")):
-        # The slash is in the group, since `**` may stand for no name at all.
-        if segment == "**":
-            regex += "(?:/[^/]+)*" if at else "(?:[^/]+/)*"
-            continue
-        # First, or after a leading `**`, whose group ends with the slash.
-        glued = at == 0 or (at == 1 and pattern.startswith("**/"))
-        regex += "" if glued else "/"
-        regex += "[^/]*".join(map(re.escape, segment.split("*")))
-    return re.compile(regex)
+    regex = re.escape(pattern)  # which leaves slashes alone
+    # Of two slashes around `**` one goes with it, since it may stand for no name at all.
+    regex = re.sub(r"^(?:\\\*\\\*/)+", "(?:[^/]+/)*", regex)
+    regex = re.sub(r"/\\\*\\\*(?=/|$)", "(?:/[^/]+)*", regex)
+    return re.compile(regex.replace(r"\*", "[^/]*"))

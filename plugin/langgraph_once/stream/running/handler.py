@@ -32,16 +32,14 @@ from langchain_core.outputs import ChatGenerationChunk, LLMResult
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.pregel._messages import StreamMessagesHandler
 
-from langgraph_once.stream.dedup.messages.identity import space_of
 from langgraph_once.stream.part.annotation import (
+    ANNOTATION_KEY,
     SCHEMA_VERSION,
     Annotation,
     Source,
     annotated,
     flagged,
-    naming,
     note_in,
-    without_note,
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
@@ -133,9 +131,9 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._begin_to_speak(run, own)
         if own == run.id:
             return message, metadata
-        # The state has it under the provider's id, which only readers in stock form are sent.
-        if own and self.run.is_stock and run.id.startswith(AUTO_ID_PREFIX):
-            metadata = naming(metadata, own)
+        # The state has it under the provider's id, which plain LangGraph sends.
+        if own and not self.run.form.folds and run.id.startswith(AUTO_ID_PREFIX):
+            metadata = annotated(metadata, {**note_in(metadata), "named": own})
         return message.model_copy(update={"id": run.id}), metadata
 
     def _take_back_broken(self, meta: Meta, task: Task) -> None:
@@ -202,7 +200,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             metadata, failed = beside_failed(metadata)
         # Upstream knows which graphs are streamed. The inputs are walked here, so it gets none to
         # walk, but where its way is asked for.
-        known = inputs if self.run.is_stock else {}
+        known = {} if self.run.form.keeps_thread else inputs
         with suppress(TypeError):  # ids come last there, and may be of what cannot be hashed
             StreamMessagesHandler.on_chain_start(
                 self, serialized, known, run_id=run_id, metadata=metadata, **kwargs
@@ -238,7 +236,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         What it runs may bear its name, and say what it does not return: upstream sends that.
         """
         if not is_over:
-            if self.run.is_stock:
+            if not self.run.form.folds:
                 self._send_found(meta, task, response, source)
             return
         self._take_back(task, task.take_back(inner=True), meta[1])
@@ -258,7 +256,6 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
 
     def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
-        nameless = set(map(id, found.nameless))
         repeated = task.given.repeated(  # a `Send` gives no list that its task could replace
             found,
             lambda key: (
@@ -269,13 +266,16 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             is_listed = id(message) in found.by_id
             written = TaskWrite(task, meta, message, source, is_listed=is_listed)
             try:
-                is_unnamed, is_repeated = (id(message) in each for each in (nameless, repeated))
+                is_unnamed, is_repeated = (
+                    id(message) in each for each in (found.nameless, repeated)
+                )
                 self._send_returned(written, is_unnamed=is_unnamed, is_repeated=is_repeated)
             except Exception as error:  # a malformed message costs no other
                 told = "A %s of node %r is streamed as it is: it is malformed (%s)"
                 kind = type(message).__name__
                 logger.warning(told, kind, meta[1].get(NODE_KEY), type(error).__name__)
-                self.stream((meta[0], "messages", (message, without_note(meta[1]))))
+                own = {key: meta[1][key] for key in meta[1] if key != ANNOTATION_KEY}
+                self.stream((meta[0], "messages", (message, own)))
         for message_id in dropped(found, task):
             self._send_removal(meta, task, message_id, source)
 
@@ -291,15 +291,15 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         is_named_here = not message.id
         if not message.id:  # as upstream, so that the state has it under this id
             is_copy = not (is_unnamed or is_repeated)
-            space = space_of(self.run.config, takes_back=not self.run.is_stock)
+            space = self.run.form.space(self.run.config)
             streamed = task.copied(message, space=space) if is_copy else None
             message.id = streamed or str(uuid4())
         task.keep(message.id)
         if isinstance(message, RemoveMessage):
-            if self.run.is_stock or message.id != REMOVE_ALL_MESSAGES:
+            if message.id != REMOVE_ALL_MESSAGES or not self.run.form.folds:
                 self._send_removal(meta, task, message.id, source)
         elif is_unnamed:
-            if not self.run.is_stock:  # a state tells it, and under which id
+            if self.run.form.folds:  # a state tells it, and under which id
                 self._send_whole(written._replace(is_listed=False), "unnamed")
         else:
             is_news = is_named_here or self._has_changed(task, message)
@@ -335,7 +335,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         message = as_whole(message)
         metadata = self._annotate(meta[1], source, task, run=run)
         note = note_in(metadata)
-        is_known = self.run.is_stock and message.id in self.seen
+        is_known = not self.run.form.keeps_thread and message.id in self.seen
         if source != "history" and (is_known or str(message.id) in task.given.named):
             note["given"] = True
         if run is not None and run.said == content_of(message):
@@ -412,4 +412,4 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             note["run"] = run.run_id
             if run.id:
                 note["id"] = run.id
-        return annotated(metadata, note, sent=not self.run.is_stock)
+        return annotated(metadata, note, sent=self.run.form.reads_annotations)

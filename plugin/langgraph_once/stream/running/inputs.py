@@ -7,6 +7,7 @@ and what a task is given counts only if it stood in the thread before the run, o
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias
 
@@ -17,12 +18,13 @@ from langgraph_once.stream.part.messages_within import (
     Found,
     IsMessageKey,
     coerced,
-    copied,
     entries_of,
     found_in_input,
-    is_as_copied,
     is_message_like,
-    messages_given,
+    is_raw,
+    is_sequence,
+    messages_in,
+    overwritten,
 )
 
 __all__ = ["GivenToGraph", "GivenToTask", "Messages", "Standing"]
@@ -39,7 +41,8 @@ class GivenToGraph:
     """
 
     def __init__(self, value: Any) -> None:
-        self._value = copied(value)
+        given = [(key, overwritten(item)[0]) for key, item in entries_of(value)]
+        self._given = [(key, messages_in(item), _items(item)) for key, item in given]
         self._messages: list[BaseMessage] | None = None
 
     def has(
@@ -47,7 +50,10 @@ class GivenToGraph:
     ) -> bool:
         """Whether a message in it says this, under this id where one is given."""
         if self._messages is None:
-            self._messages = messages_given(self._value, is_message_key)
+            self._messages = [known for _, messages, _ in self._given for known in messages]
+            raw = (item for key, _, items in self._given if is_message_key(key) for item in items)
+            made = (coerced(item) for item in raw if is_raw(item))
+            self._messages += [message for message in made if message is not None]
         return any(
             under in (None, known.id) and content_of(known) == content for known in self._messages
         )
@@ -64,8 +70,9 @@ class GivenToTask:
     def __init__(self) -> None:
         self.named: dict[str, tuple[BaseMessage, object, str]] = {}
         self.inside: set[str] = set()
-        self._value: Any = None
         self._live: Any = None
+        self._found: list[BaseMessage] = []
+        self._items: list[tuple[str, list[Any]]] = []
         # By `id()`, with the message: no other object has that `id()` while this one is held.
         self._unnamed: dict[int, tuple[BaseMessage, object]] = {}
         self._unproven: dict[int, BaseMessage] = {}
@@ -79,7 +86,8 @@ class GivenToTask:
             found: The messages in it.
             unproven: The `id()` of those that count as not given.
         """
-        self._live, self._value = value, copied(value)
+        self._live, self._found = value, [message for _, message in found]
+        self._items = [(key, _items(item)) for key, item in entries_of(value)]
         for key, message in found:
             if id(message) in unproven:
                 self._unproven[id(message)] = message
@@ -90,13 +98,13 @@ class GivenToTask:
 
     def added_in_place(self) -> list[str]:
         """The ids of messages that its input holds by now, and did not hold when it was given."""
-        if is_as_copied(self._live, self._value):
-            return []
+        found = [message for _, message in found_in_input(self._live)]
+        if len(found) == len(self._found) and all(map(operator.is_, found, self._found)):
+            return []  # as after nearly every task
         # What had no id may have got one by now.
         unnamed = self._unnamed.keys() | self._unproven.keys()
-        found = (each for _, each in found_in_input(self._live) if id(each) not in unnamed)
-        ids = (str(each.id) for each in found if each.id is not None)
-        return [id_ for id_ in ids if id_ not in self.named]
+        named = [each for each in found if each.id is not None and id(each) not in unnamed]
+        return [str(each.id) for each in named if str(each.id) not in self.named]
 
     def has(self, message: BaseMessage) -> bool:
         """Whether it was given this message, and that says what it said then."""
@@ -113,11 +121,11 @@ class GivenToTask:
         them once more.
         """
         again: set[int] = set()
-        for key, value in entries_of(self._value) if found.by_key else ():
+        for key, items in self._items:
             messages = found.by_key.get(key)
-            if messages and replaces(key) and self._is_in_part_unnamed(value):
+            if messages and replaces(key) and self._are_in_part_unnamed(items):
                 again.update(id(message) for message in messages if self._is_unnamed(message))
-                for message, item in zip(messages, _items(value), strict=False):
+                for message, item in zip(messages, items, strict=False):
                     if message is item or id(item) in self._unproven:
                         continue
                     if content_of(message) != _content(item):
@@ -130,9 +138,9 @@ class GivenToTask:
         if self._unclaimed is None:
             self._unclaimed = [
                 said
-                for _, value in entries_of(self._value)
-                if self._is_in_part_unnamed(value)
-                for item in _items(value)
+                for _, items in self._items
+                if self._are_in_part_unnamed(items)
+                for item in items
                 if id(item) not in self._unproven and (said := _content(item)) is not None
             ]
         if content not in self._unclaimed:
@@ -144,10 +152,10 @@ class GivenToTask:
         known, content = self._unnamed.get(id(message), (None, None))
         return known is message and content is message.content
 
-    def _is_in_part_unnamed(self, value: Any) -> bool:
+    def _are_in_part_unnamed(self, items: list[Any]) -> bool:
         return any(
             id(item) in self._unnamed if isinstance(item, BaseMessage) else is_message_like(item)
-            for item in _items(value)
+            for item in items
         )
 
 
@@ -232,7 +240,8 @@ def _unknown(
 
 
 def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    """The items of a list as they are now, or the value alone, as a pair is."""
+    return [*value] if is_sequence(value) and not isinstance(value, tuple) else [value]
 
 
 def _content(item: Any) -> Content | None:

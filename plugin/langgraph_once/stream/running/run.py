@@ -19,6 +19,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import Command
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.part.namespace import node_path
 from langgraph_once.stream.running.inputs import GivenToGraph
 
@@ -42,21 +43,19 @@ class Run:
     Args:
         graph: The graph.
         config: What counts as a repetition.
+        form: What its reader needs.
         given: What the graph is run with.
-        is_stock: Its reader folds as stock clients do, and reads no annotation.
 
     Attributes:
         put: Takes what the handler sends.
         was_hidden: Whether an earlier stream of the thread has hidden the message of an id.
     """
 
-    def __init__(
-        self, graph: Graph, config: DedupConfig, given: Any = None, *, is_stock: bool = False
-    ) -> None:
+    def __init__(self, graph: Graph, config: DedupConfig, form: Form, given: Any = None) -> None:
         self._graph = graph
         self.config: DedupConfig = config
         self.given = GivenToGraph(given.update if isinstance(given, Command) else given)
-        self.is_stock = is_stock
+        self.form: Form = form
         self.put: Callable[[Any], Any] | None = None
         self.was_hidden: Callable[[str], bool] = lambda _: False
 

@@ -7,10 +7,9 @@ where v1 and v2 have chunks. To the ledger each event is the chunk that says the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from langchain_core.messages import (
     AIMessage,
@@ -21,7 +20,6 @@ from langchain_core.messages import (
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.chunk_filter import ChunkFilter, Expand
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
-from langgraph_once.stream.dedup.forms.exact import exact
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of
@@ -30,9 +28,8 @@ from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import v2_part
 from langgraph_once.stream.part.namespace import task_in
 from langgraph_once.stream.part.render import writer
-from langgraph_once.stream.v3.exact import ENDS, RUN_KEY, VOID, ExactEvents, id_begun
+from langgraph_once.stream.v3.exact import ENDS, RUN_KEY, VOID, EventForm, id_begun
 from langgraph_once.stream.v3.marks import marked
-from langgraph_once.stream.v3.protocol import ProtocolForm
 
 __all__ = ["EventReader", "event_filter"]
 
@@ -40,45 +37,41 @@ WORDS: Final = {"text-delta": "text", "reasoning-delta": "reasoning", "tool-call
 """Where a delta has its words, by its type."""
 
 
-Form: TypeAlias = Callable[[Part, Iterable[Operation]], Iterable[Part]]
-"""What one kind of reader is sent of a part, on which these operations were decided."""
-
-
 def event_filter(
     config: DedupConfig,
     ledger: Ledger,
     *,
     expand: Mapping[str, Expand],
-    for_stock: bool,
+    form: EventForm,
     tells_edits: bool,
 ) -> ChunkFilter:
     """The function that turns one v2 chunk of a v3 run into those that the consumer lacks.
 
-    States stay whole, since the projections of a run are made of them. What runs again is
-    retracted where `config` says "hold": of a model whose first event was withheld, upstream's
-    projections understand no later one.
+    States stay whole, since the projections of a run are made of them.
 
     Args:
         config: What counts as a repetition.
         ledger: What the consumer has.
         expand: What is made of a part, by its mode.
-        for_stock: Whether a stock client reads the events over a network, `ProtocolForm`.
+        form: What its reader needs, and is sent.
         tells_edits: Whether a message that a task returns with another text follows what was
             streamed. Not where transformers rewrite messages: they may have made that text of
             the streamed one already, and then nothing was edited.
     """
-    if config.reexecution == "hold":
-        config = replace(config, reexecution="retract")
-    dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
-    form = ProtocolForm(ledger) if for_stock else ExactEvents()
-    return _EventFilter(dedup, expand, form.sent, tells_edits=tells_edits)
+    dedup = Deduplicator(config, ledger=ledger, form=form)
+    return _EventFilter(dedup, expand, form, tells_edits=tells_edits)
 
 
 class _EventFilter(ChunkFilter):
     """The chunks of one v3 run, each after the other."""
 
     def __init__(
-        self, dedup: Deduplicator, expand: Mapping[str, Expand], form: Form, *, tells_edits: bool
+        self,
+        dedup: Deduplicator,
+        expand: Mapping[str, Expand],
+        form: EventForm,
+        *,
+        tells_edits: bool,
     ) -> None:
         super().__init__(dedup, writer([], version="v2"), expand)
         self._tells_edits = tells_edits
@@ -91,7 +84,8 @@ class _EventFilter(ChunkFilter):
         """What the consumer lacks of a chunk."""
         whole = v2_part(chunk)
         parts = chain.from_iterable(map(self._named, self._expand(whole)))
-        self._rest = chain.from_iterable(self._form(each, self._operations(each)) for each in parts)
+        told = self._form.told
+        self._rest = chain.from_iterable(told(each, self._operations(each)) for each in parts)
         for out in self._rest:
             yield chunk if out is whole else self._write(out)
 
@@ -125,7 +119,7 @@ class _EventFilter(ChunkFilter):
 
     def _event(self, operation: Operation, said: Part, part: Part) -> Part | None:
         """What an operation sends: here only events say a piece of a message."""
-        out = next(exact((operation,)), None)
+        out = next(self._form.sent((operation,)), None)
         if out is said:
             out = part
         elif out is not None and type(out.data) is AIMessageChunk:

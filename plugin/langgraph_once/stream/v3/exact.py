@@ -8,17 +8,21 @@ complete before its node failed has ended already; only the removal tells of it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import RemoveMessage
 
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.dedup.forms.exact import ExactForm
 from langgraph_once.stream.dedup.operations import Operation
 from langgraph_once.stream.part.annotation import ANNOTATION_KEY, annotation_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
-__all__ = ["ENDS", "RUN_KEY", "VOID", "ExactEvents", "id_begun"]
+__all__ = ["ENDS", "RUN_KEY", "VOID", "EventForm", "ExactEvents", "id_begun"]
 
 RUN_KEY: Final = "run_id"
 
@@ -37,14 +41,29 @@ def id_begun(start: Part) -> str:
     return str(note.get("id") or event.get("id") or event.get("message_id") or run)
 
 
-class ExactEvents:
+class EventForm(ExactForm):
+    """A form of v3, whose parts are events; what is still said at the end are whole messages."""
+
+    def policy(self, config: DedupConfig) -> DedupConfig:
+        """What runs again is retracted, also where it is to be held.
+
+        Of a model whose first event was withheld, upstream's projections understand no later one.
+        """
+        return replace(config, reexecution="retract") if config.reexecution == "hold" else config
+
+    @abstractmethod
+    def told(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
+        """What to send of a part: the operations on it, whose parts are events."""
+
+
+class ExactEvents(EventForm):
     """The form of such readers."""
 
     def __init__(self) -> None:
         self._open: dict[str, Part] = {}
 
-    def sent(self, _: Part, operations: Iterable[Operation]) -> Iterator[Part]:
-        """What to send: the operations on a part, whose own parts are events."""
+    def told(self, _: Part, operations: Iterable[Operation]) -> Iterator[Part]:
+        """The events, each after the end of what it takes back."""
         for out in (operation.part for operation in operations):
             if out is not None:
                 if isinstance(out.data, RemoveMessage):

@@ -19,11 +19,10 @@ from langchain_core.language_models._compat_bridge import message_to_events
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
-from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import lineage, task_in
-from langgraph_once.stream.v3.exact import RUN_KEY
+from langgraph_once.stream.v3.exact import RUN_KEY, EventForm
 from langgraph_once.stream.v3.marks import mark_of, marked
 
 __all__ = ["ProtocolForm"]
@@ -76,15 +75,12 @@ class _Held:
         return self.old.text.startswith(self._text)
 
 
-class ProtocolForm:
-    """Says with events of the protocol what the deduplicator takes back.
+class ProtocolForm(EventForm):
+    """Says with events of the protocol what the deduplicator takes back."""
 
-    Args:
-        ledger: What the consumer has.
-    """
+    takes_back = False
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self) -> None:
         self._shown: dict[str, _ShownMessage] = {}
         self._runs: dict[str, _ShownMessage] = {}
         self._held: dict[str, _Held] = {}
@@ -94,7 +90,7 @@ class ProtocolForm:
         self._has_state = False  # which the first one of a stream shows to have been before it
         self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
 
-    def sent(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
+    def told(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
         """What to send of a part: the operations on it, whose parts are events."""
         if part.mode == "values":
             yield from self._state(part)
@@ -130,7 +126,7 @@ class ProtocolForm:
     def _copied(self, message_id: str) -> Iterator[Part]:
         """Begin anew with nothing what streamed, in this stream or one before, under another id."""
         yield from self._emptied(self._moved.pop(message_id, None), ())
-        for entry in self._ledger.entries(message_id):
+        for entry in self.ledger.entries(message_id):
             if entry.is_model and entry.id != message_id:
                 old = self._shown.get(entry.id) or _shown(entry.id, (), entry.content)
                 yield from self._emptied(old, ())
@@ -252,7 +248,7 @@ class ProtocolForm:
         """Note that a task returned an answer, perhaps a copy of what a client shows."""
         self._answered.add(task_in(answer.meta))
         answer_id = str(answer.data.id)
-        for entry in self._ledger.entries(answer_id):
+        for entry in self.ledger.entries(answer_id):
             copied = self._shown.get(entry.id)
             if copied is not None and entry.id != answer_id:
                 self._moved[answer_id] = copied  # an edit makes the ledger forget it

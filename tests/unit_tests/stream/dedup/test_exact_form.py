@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms.exact import exact, operation_of
+from langgraph_once.stream.dedup.forms.exact import ExactForm, operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 
 GONE = RemoveMessage(id="m")
@@ -38,7 +38,7 @@ def sent(kind: Kind, because: Because, message: Any, source: str, **flags: bool)
     ids=lambda decided: f"{decided.kind}-{decided.because}",
 )
 def test_a_decision_is_read_back_also_behind_a_wire(decided: Operation) -> None:
-    (part,) = exact([decided])
+    (part,) = ExactForm().sent([decided])
     assert operation_of(part)[:2] == decided[:2]
     assert operation_of(part._replace(meta=json.loads(json.dumps(part.meta))))[:2] == decided[:2]
 

@@ -18,6 +18,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.stream import Part
+from langgraph_once.stream.dedup.forms.exact import ExactForm
 from langgraph_once.stream.dedup.messages.cases import Case
 from langgraph_once.stream.dedup.messages.fact import MessageFact
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
@@ -102,7 +103,7 @@ class Traced(Lifecycle):
 
     def __init__(self) -> None:
         self.ledger = Ledger()
-        super().__init__(self.ledger, HOLD, DedupStats())
+        super().__init__(self.ledger, HOLD, DedupStats(), ExactForm())
         self.seen: list[tuple[Case, list[Operation]]] = []
 
     def feed(self, part: Part) -> Iterator[Operation]:

@@ -24,13 +24,19 @@ from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, adedup, dedup, once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import Part
+from langgraph_once.stream.dedup.forms.exact import ExactForm
+from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.forms.stock import StockForm
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
-from langgraph_once.stream.readers import PLAIN_READER, is_for_stock
+from langgraph_once.stream.readers import PLAIN_READER, TASK_ID_KEY, V3_KEY, form_of
+from langgraph_once.stream.v3.exact import ExactEvents
+from langgraph_once.stream.v3.protocol import ProtocolForm
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
 SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}
 MODES: Any = ["messages", "values"]
+ANNOUNCING: Any = {READER_KEY: "1"}
+V3: Any = {V3_KEY: True}
 EXACT, STOCK = DedupConfig(form="exact"), DedupConfig(form="stock")
 
 
@@ -70,23 +76,29 @@ def last_state(chunks: list[Any]) -> list[AnyMessage]:
 
 
 @pytest.mark.parametrize(
-    ("form", "config", "in_a_node", "expected"),
+    ("form", "config", "expected"),
     [
-        ("auto", {}, False, True),
-        ("auto", SERVED, False, True),
-        ("auto", {"configurable": {READER_KEY: "1"}}, False, False),
-        ("auto", {"configurable": {READER_KEY: "1"}}, True, True),
-        ("auto", {**SERVED, "configurable": {READER_KEY: "1"}}, False, False),
-        ("auto", {**SERVED, "configurable": {READER_KEY: PLAIN_READER}}, False, True),
-        ("stock", {}, False, True),
-        ("stock", {**SERVED, "configurable": {READER_KEY: "1"}}, False, True),
-        ("exact", SERVED, False, False),
+        ("auto", {}, StockForm),
+        ("auto", SERVED, StockForm),
+        ("auto", {"configurable": ANNOUNCING}, ExactForm),
+        ("auto", {"configurable": {**ANNOUNCING, TASK_ID_KEY: "in a node"}}, StockForm),
+        ("auto", {**SERVED, "configurable": ANNOUNCING}, ExactForm),
+        ("auto", {**SERVED, "configurable": {READER_KEY: PLAIN_READER}}, StockForm),
+        ("stock", {}, StockForm),
+        ("stock", {**SERVED, "configurable": ANNOUNCING}, StockForm),
+        ("exact", SERVED, ExactForm),
+        ("auto", {"configurable": V3}, ExactEvents),
+        ("auto", {**SERVED, "configurable": V3}, ProtocolForm),
+        ("auto", {**SERVED, "configurable": {**V3, **ANNOUNCING}}, ExactEvents),
+        ("stock", {"configurable": V3}, ExactEvents),
     ],
 )
-def test_which_reader_is_a_stock_one(
-    form: Any, config: Any, in_a_node: bool, expected: bool
-) -> None:
-    assert is_for_stock(DedupConfig(form=form), config, in_a_node=in_a_node) is expected
+def test_who_gets_which_form(form: Any, config: Any, expected: type[Form]) -> None:
+    assert type(form_of(DedupConfig(form=form), config, "v2")) is expected
+
+
+def test_a_graph_that_is_read_in_v1_streams_no_events() -> None:
+    assert type(form_of(DedupConfig(), {"configurable": V3}, "v1")) is StockForm
 
 
 def test_a_reader_in_a_node_is_not_the_one_that_announced_itself_outside() -> None:
@@ -234,7 +246,7 @@ class TestAttempts:
             note = {"v": 1, "source": source, "attempt": attempt, "run": message.id, "at": "n:1"}
             return Part((), "messages", message, {"langgraph_checkpoint_ns": "n:1", "once": note})
 
-        dedup = Deduplicator(DedupConfig(reexecution="hold"), for_stock=True)
+        dedup = Deduplicator(form=StockForm())
         parts = [
             part(AIMessageChunk(content="one", id="first"), 1),
             part(RemoveMessage(id="first"), 2, "retry"),
@@ -282,15 +294,25 @@ class TestStates:
         chunks = list(wrapped.stream(ASKED, stream_mode=["messages", "values"]))
         assert [mode for mode, _ in chunks][-1] == "values"
 
-    def test_a_stock_reader_gets_the_whole_of_each(self) -> None:
+    @pytest.mark.parametrize("modes", [["values"], MODES, ["updates", *MODES]], ids=str)
+    @pytest.mark.parametrize("state", ["changed", "new_messages", "auto"])
+    @pytest.mark.parametrize(
+        ("form", "reader"), [("stock", {}), ("stock", ANNOUNCING), ("auto", {})]
+    )
+    def test_a_stock_reader_gets_the_whole_of_each(
+        self, form: Any, reader: Any, state: Any, modes: Any
+    ) -> None:
         def says(state: MessagesState) -> Any:
             return {"messages": [model("some text").invoke(state["messages"])]}
 
-        config = DedupConfig(form="stock", state="new_messages")
-        chunks = list(
-            once(graph_of(says), config).stream(ASKED, stream_mode=["messages", "values"])
-        )
-        assert [m.text for m in last_state(chunks)] == ["Go on.", "some text"]
+        wrapped = once(graph_of(says, saver=InMemorySaver()), DedupConfig(form=form, state=state))
+        thread: Any = {"configurable": {"thread_id": "1", **reader}}
+        for turn in range(2):
+            chunks = list(wrapped.stream(ASKED, thread, stream_mode=modes))
+            states = [data["messages"] for mode, data in chunks if mode == "values"]
+            assert [len(messages) for messages in states] == [2 * turn + 1, 2 * turn + 2]
+            updates = [data["says"]["messages"] for mode, data in chunks if mode == "updates"]
+            assert all(len(messages) == 1 for messages in updates)
 
 
 def test_what_is_no_message_yet_is_left_to_the_states() -> None:
@@ -334,7 +356,7 @@ def test_an_empty_chunk_is_added_to_no_message_that_came_whole(before: Any, is_s
 
 
 def test_whole_messages_without_an_id_all_come() -> None:
-    dedup = Deduplicator(for_stock=True)
+    dedup = Deduplicator(form=StockForm())
     given = [Part((), "messages", AIMessage(text)) for text in ("one", "two")]
     assert [new for part in given for new in dedup.feed(part)] == given
 

@@ -84,3 +84,30 @@ def test_a_value_that_is_too_deep_has_no_fingerprint() -> None:
 def test_a_tuple_counts_as_a_list_where_it_may_come_from_a_checkpoint() -> None:
     assert fingerprint((1,), of_tuples=b"list") == fingerprint([1])
     assert fingerprint((1,)) != fingerprint([1])
+
+
+def test_what_refers_to_itself_has_one() -> None:
+    def circle(text: str) -> Any:
+        value: Any = [text]
+        value.append({"around": value})
+        return value
+
+    assert fingerprint(circle("a")) == fingerprint(circle("a")) is not None
+    assert fingerprint(circle("a")) != fingerprint(circle("b"))
+
+
+def test_a_list_that_is_referred_to_twice_is_as_two_equal_ones() -> None:
+    inner = [1]
+    assert fingerprint([inner, inner]) == fingerprint([[1], [1]])
+
+
+def test_what_is_referred_to_often_is_looked_into_once() -> None:
+    value: Any = ["end"]
+    for _ in range(MAX_DEPTH):  # 2 ** 64 references
+        value = [value, value]
+    assert fingerprint(value) is not None
+
+
+def test_numbers_and_texts_that_cannot_be_written_have_one() -> None:
+    assert fingerprint([10**5_000]) != fingerprint([10**5_000 + 1])
+    assert fingerprint(["\ud800"]) != fingerprint(["\udfff"])

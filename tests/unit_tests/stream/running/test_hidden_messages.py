@@ -21,7 +21,8 @@ from langgraph.types import Command, RetryPolicy, interrupt
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup
 from langgraph_once.stream import Part
-from langgraph_once.stream.readers import first_chunk
+from langgraph_once.stream.announcement import first_chunk
+from langgraph_once.stream.dedup.forms.exact import ExactForm
 from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
 from langgraph_once.stream.running.run import Run
 from tests.exact import exactly
@@ -314,7 +315,8 @@ def part(message: BaseMessage, **meta: Any) -> Part:
 def test_no_token_of_a_hidden_model_leaves_the_handler() -> None:
     graph, sent = chain(asks(tagged("One two three.", "draft"))), list[Any]()
     made = (HidingMessagesHandler(each, True) for each in [sent.append])
-    (handler,) = first_chunk(made, Run(graph, DedupConfig(hide={"tags": ["draft"]})).pending())
+    run = Run(graph, DedupConfig(hide={"tags": ["draft"]}), ExactForm())
+    (handler,) = first_chunk(made, run.pending())
     graph.invoke(ASKED, {"callbacks": [handler]})
     told = [data for _, _, data in sent]
     assert not [message for message, _ in told if isinstance(message, AIMessageChunk)]

@@ -12,11 +12,12 @@ from typing import Any
 
 from langchain_core.messages import BaseMessageChunk, RemoveMessage
 
+from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
 from langgraph_once.stream.part.annotation import annotation_of, flagged, source_in
 from langgraph_once.stream.part.envelope import Part
 
-__all__ = ["exact", "operation_of"]
+__all__ = ["ExactForm", "operation_of"]
 
 REMOVED_BY: Mapping[str | None, Because] = {
     "retry": Because.EARLIER_ATTEMPT,
@@ -25,26 +26,29 @@ REMOVED_BY: Mapping[str | None, Because] = {
 """Why a removal of this source was sent."""
 
 
-def exact(operations: Iterable[Operation]) -> Iterator[Part]:
-    """The parts that say these operations, one for each that has any."""
-    for kind, because, part in operations:
-        if part is None:
-            continue
-        if because is Because.WHITE_SPACE:
-            part = part._replace(meta=flagged(part.meta, "respaced"))
-        elif because is Because.REST:
-            meta = flagged(part.meta, "repairs")
-            is_space = part.data.content.isspace()
-            part = part._replace(meta=flagged(meta, "respaced") if is_space else meta)
-        elif because in ATTEMPTS and kind is Kind.REMOVE and _is_of_message(part):
-            part = part._replace(meta=flagged(part.meta, "rerun"))
-        elif kind is Kind.BEGIN and _is_annotated_whole(part):
-            part = part._replace(meta=flagged(part.meta, "new"))
-        yield part
+class ExactForm(Form):
+    """Says all that was decided."""
+
+    def sent(self, operations: Iterable[Operation]) -> Iterator[Part]:
+        """The parts that say these operations, one for each that has any."""
+        for kind, because, part in operations:
+            if part is None:
+                continue
+            if because is Because.WHITE_SPACE:
+                part = part._replace(meta=flagged(part.meta, "respaced"))
+            elif because is Because.REST:
+                meta = flagged(part.meta, "repairs")
+                is_space = part.data.content.isspace()
+                part = part._replace(meta=flagged(meta, "respaced") if is_space else meta)
+            elif because in ATTEMPTS and kind is Kind.REMOVE and _is_of_message(part):
+                part = part._replace(meta=flagged(part.meta, "rerun"))
+            elif kind is Kind.BEGIN and _is_annotated_whole(part):
+                part = part._replace(meta=flagged(part.meta, "new"))
+            yield part
 
 
 def operation_of(part: Part) -> Operation:
-    """What was decided of a part of mode `messages` that `exact` gave, here or on a server.
+    """What was decided of a part of mode `messages` in exact form, here or on a server.
 
     A removal may belong to the message behind it, which alone shows whether it was edited.
     """

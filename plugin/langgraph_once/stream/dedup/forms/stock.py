@@ -17,30 +17,30 @@ from langchain_core.messages import BaseMessageChunk
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 from langgraph_once.stream.part.annotation import PrivateMetadata, annotation_of
 from langgraph_once.stream.part.envelope import Part
 
-__all__ = ["StockForm", "as_stock_reads"]
+__all__ = ["StockForm"]
 
 NO_MESSAGES = frozenset({Kind.STATE, Kind.PASS})
 
 
-def as_stock_reads(dedup: DedupConfig) -> DedupConfig:
-    """What counts as a repetition to a stock reader: it takes each state for the whole.
-
-    What runs again is held while it repeats, since nothing can be retracted.
-    """
-    runs_again = "hold" if dedup.reexecution == "retract" else dedup.reexecution
-    return replace(dedup, state="full", reexecution=runs_again)
-
-
-class StockForm:
+class StockForm(Form):
     """Leaves out of the messages of one stream what a stock reader would misread."""
+
+    takes_back = folds = reads_annotations = keeps_thread = False
+    merges_states = True
 
     def __init__(self) -> None:
         self._told: set[str] = set()
         self._in_chunks: set[str] = set()
+
+    def policy(self, config: DedupConfig) -> DedupConfig:
+        """States are whole. What runs again is held while it repeats, as nothing is taken back."""
+        runs_again = "hold" if config.reexecution == "retract" else config.reexecution
+        return replace(config, state="full", reexecution=runs_again)
 
     def sent(self, operations: Iterable[Operation]) -> Iterator[Part]:
         """The parts that a stock reader is to have of some operations."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum, auto
 
 from langchain_core.messages import AIMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.messages.fact import MessageFact
-from langgraph_once.stream.dedup.messages.identity import Identity, Match, space_of
+from langgraph_once.stream.dedup.messages.identity import Identity, Match
 from langgraph_once.stream.dedup.messages.reexecution import ConcurrentMessages, Reexecution
 from langgraph_once.stream.dedup.operations import Because, DedupStats
 from langgraph_once.stream.ledger.entry import Entry
@@ -56,9 +58,8 @@ class Cases:
         ledger: What the consumer has.
         config: What counts as a repetition.
         stats: Counts what was inferred, for want of an annotation.
-        takes_back: Whether the consumer drops what it is told to drop, and takes another text
-            in its place.
-        goes_on: As `HeldRetry`.
+        form: What the consumer needs.
+        modes: The modes that it asked for.
 
     Attributes:
         identity: Finds what a fact speaks of.
@@ -72,17 +73,15 @@ class Cases:
         ledger: Ledger,
         config: DedupConfig,
         stats: DedupStats,
-        *,
-        takes_back: bool = True,
-        goes_on: bool = True,
+        form: Form,
+        modes: Collection[str] = (),
     ) -> None:
         self._ledger = ledger
         self._config = config
         self._stats = stats
-        self._takes_back = takes_back
-        space = space_of(config, takes_back=takes_back)
-        self.identity = Identity(ledger, config, stats, space=space)
-        self.reexecution = Reexecution(ledger, config, stats, goes_on=goes_on)
+        self._takes_back = form.takes_back
+        self.identity = Identity(ledger, config, stats, space=form.space(config))
+        self.reexecution = Reexecution(ledger, config, stats, goes_on=form.goes_on(modes))
         self.concurrent = ConcurrentMessages()
         self.awaits_ids = True
 

@@ -19,7 +19,7 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.texts import copied, saying
 from langgraph_once.stream.part.content import Space, is_auto
 
-__all__ = ["COPIES_NOTHING", "Identity", "Match", "space_of"]
+__all__ = ["COPIES_NOTHING", "Identity", "Match"]
 
 MAX_OPEN: Final = 32
 """How many of the messages that a task streams may be the one that a chunk goes on with under
@@ -177,14 +177,3 @@ class Identity:
 
 def _match(entry: Entry | None, because: Because) -> Match | None:
     return None if entry is None else Match(entry, because)
-
-
-def space_of(config: DedupConfig, *, takes_back: bool) -> Space:
-    """What white space a copy may differ in.
-
-    Who takes nothing back keeps what was streamed in place of the copy, so that their words and
-    what is between them must be the same.
-    """
-    if config.copies == "exact":
-        return "same"
-    return "any" if takes_back else "ends"
