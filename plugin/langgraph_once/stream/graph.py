@@ -60,7 +60,7 @@ from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.session import StreamThread, aopened, opened
-from langgraph_once.stream.v3.events import event_filter
+from langgraph_once.stream.v3.events import EventFilter
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
 __all__ = ["OnceStreams", "once"]
@@ -263,7 +263,7 @@ class _GraphStream:
         self, ledger: Ledger, own: Mapping[str, Expand], heard: StreamModes, hints: Hints
     ) -> ChunkFilter:
         if self._is_v3:
-            return event_filter(
+            return EventFilter(
                 self.run.config,
                 ledger,
                 expand=own,
