@@ -45,11 +45,6 @@ class _ShownMessage:
     node: str | None = None
     run: str | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to take back."""
-        return self.is_text and not self.text
-
 
 class _Held:
     """The events of a message that so far repeats one that the client shows."""
@@ -95,16 +90,14 @@ class ProtocolForm:
         """What to send of a part: the operations on it, whose parts are events."""
         if part.mode == "values":
             yield from self._state(part)
-        elif part.mode != "messages":
-            yield part
-        else:
-            for operation in operations:
-                if event_of(part) is None or operation.part is not part:
-                    yield from self._message(part, operation)
-                elif event_of(part) == "message-start":
-                    yield from self._start(part)
-                else:
-                    yield from self._next(part)
+            return
+        for operation in operations:
+            if event_of(part) is None or operation.part is not part:
+                yield from self._message(part, operation)
+            elif event_of(part) == "message-start":
+                yield from self._start(part)
+            else:
+                yield from self._next(part)
 
     def _state(self, part: Part) -> Iterator[Part]:
         """A state: what runs again has ended, and what a client shows is to be what it says."""
@@ -239,7 +232,9 @@ class ProtocolForm:
     def _emptied(self, *shown: _ShownMessage | None) -> Iterator[Part]:
         """Begin anew with nothing what a client shows, unless a state has it, or had it."""
         for old in shown:
-            if old is not None and not old.is_empty and old.id not in (self._in_state or ()):
+            if old is None or (old.is_text and not old.text):
+                continue  # there is nothing to take back
+            if old.id not in (self._in_state or ()):
                 self._shown[old.id] = emptied = _ShownMessage(old.id, old.ns)
                 yield from _told(emptied, AIMessage("", id=old.id))
 
@@ -266,6 +261,5 @@ def _shown(message_id: str, ns: tuple[str, ...], said: Content) -> _ShownMessage
 
 def _text_of(event: Mapping[str, Any]) -> str | None:
     """The text that an event adds, if that is all it does."""
-    delta = event.get("delta") or {}
-    text: str | None = delta.get("text") if delta.get("type") == "text-delta" else None
+    text: str | None = (event.get("delta") or {}).get("text")
     return text
