@@ -175,7 +175,7 @@ class _ModelEventFilter:
             return (event,) if run.held is None else run.hold(event)
         return (self._streamed if kind == STREAM else self._ended)(run, event)
 
-    def ends(self, of: Callable[[_ModelRun], object] = bool) -> Iterable[Event]:
+    def ends(self, of: Callable[[_ModelRun], bool] = lambda _: True) -> Iterable[Event]:
         """The ends of runs that failed, in v1, but for those that others went on with."""
         for run in filter(of, self._failed[:]):
             self._failed.remove(run)
@@ -227,7 +227,8 @@ class _ModelEventFilter:
             else:
                 run.said.extend(chunk)
         except Exception:  # no field of a message is validated when assigned
-            return (event,) if run.held is None else self._released(run, event)
+            if run.held is not None:
+                return self._released(run, event)
         if run.held is None:
             return (event,) if old is run else (_shown(event, old, "chunk", chunk),)
         told, said = old.spoken, run.spoken
