@@ -10,42 +10,35 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
-from dataclasses import replace
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
-from langchain_core.messages import AIMessageChunk, BaseMessage, RemoveMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config, merge_configs
 
-from langgraph_once.config import DedupConfig, HideConfig
-from langgraph_once.stream.dedup.deduplicator import Deduplicator
-from langgraph_once.stream.dedup.forms.stock import StockForm
+from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.part.annotation import (
-    SCHEMA_VERSION,
-    Annotation,
-    PrivateMetadata,
-    Source,
-)
-from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.dedup.messages.reexecution import end_of
+from langgraph_once.stream.part.content import Content, StreamedContent, content_of
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, node_path
 from langgraph_once.stream.part.where import NODE_KEY
 from langgraph_once.stream.running.attempts import EmittedMessage
 from langgraph_once.stream.running.node_handler import NodeHandler
 
-__all__ = ["ModelRunsHandler", "ModelStart", "told_once"]
+__all__ = ["told_once"]
 
+START: Final = "on_chat_model_start"
+STREAM: Final = "on_chat_model_stream"
+END: Final = "on_chat_model_end"
 
-class ModelStart(NamedTuple):
-    """What is known of a model run when it starts."""
+NOTHING: Final = Content("ai", "")
 
-    task: str
-    """The task that calls the model."""
+Event: TypeAlias = dict[str, Any]
 
-    earlier: tuple[str, ...]
-    """The ids of the runs whose answers are void: an attempt of its task, or of a task around
-    that, began anew, or the model failed in the same attempt. In order."""
+Start: TypeAlias = tuple[str, dict[str, None]]
+"""The task that calls a model, and the ids of the runs whose answers are void, in their order: an
+attempt of the task, or of one around it, began anew, or the model failed in the same attempt."""
 
 
 class ModelRunsHandler(NodeHandler):
@@ -62,17 +55,11 @@ class ModelRunsHandler(NodeHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.starts: dict[str, ModelStart] = {}
+        self.starts: dict[str, Start] = {}
         self._failed: set[str] = set()
 
     def on_chat_model_start(
-        self,
-        serialized: dict[str, Any],  # noqa: ARG002  # the names are part of the call
-        messages: list[list[BaseMessage]],  # noqa: ARG002  # as well
-        *,
-        run_id: UUID,
-        metadata: dict[str, Any] | None = None,
-        **_: Any,
+        self, *_: Any, run_id: UUID, metadata: dict[str, Any] | None = None, **__: Any
     ) -> None:
         """Note what a model run may repeat."""
         if not metadata or TASK_NS_KEY not in metadata:
@@ -81,20 +68,13 @@ class ModelRunsHandler(NodeHandler):
         task = self._tasks.get(run.task)
         void = [old.id for each in (*self._tasks.outer(task.ns), task) for old in each.stale]
         void += [old.id for old in list(task.said.values()) if old.id in self._failed]
-        self.starts[run.id] = ModelStart(task.ns, tuple(dict.fromkeys(void)))
+        self.starts[run.id] = task.ns, dict.fromkeys(void)
         self._tasks.say(run)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         """Note that the answer of a run is void, unless its reader just stopped reading."""
         if not isinstance(error, GeneratorExit):
             self._failed.add(str(run_id))
-
-
-START: Final = "on_chat_model_start"
-STREAM: Final = "on_chat_model_stream"
-END: Final = "on_chat_model_end"
-
-Event = dict[str, Any]
 
 
 async def told_once(
@@ -119,66 +99,65 @@ async def told_once(
                 for kept in told.new(event):
                     yield kept
         except Exception:
-            for kept in told.close():
+            for kept in told.ends():
                 yield kept
             raise
-        for kept in told.close():
+        for kept in told.ends():
             yield kept
 
 
-class _ToldModelRun:
+class _ModelRun:
     """A model run, as the reader of its events knows it.
 
     Attributes:
-        repeats: The run that it may repeat.
-        shown: The run under whose ids its events go out.
-        held: Its events, while it repeats the other; None once that is decided.
-        key: The id under which the ledger knows its message.
-        message_id: The id of its first chunk that had one.
-        has_spoken: It has said something, of which the ledger knows.
-        is_over: The reader has its end.
-        failed_end: Its end in v1, which tells that it failed; kept, as another run may go on.
         next: The run that may repeat it.
+        shown: The run under whose ids its events go out.
+        held: Its events, while it repeats another; None once that is decided.
+        message_id: The id of its first chunk that had one.
+        said: What its chunks say. A run that goes on with another shares this with it.
+        answer: What it answered, if it did not stream.
+        is_over: The reader has its end.
+        failed_end: Its end in v1, which tells that it failed; kept, as another may go on with it.
     """
 
-    def __init__(self, event: Event, start: ModelStart, repeats: _ToldModelRun | None) -> None:
+    def __init__(self, event: Event, task: str, repeats: _ModelRun | None) -> None:
         self.id: str = event["run_id"]
         self.name: str = event["name"]
-        self.task = start.task
-        self.repeats = repeats
-        self.shown: _ToldModelRun = repeats.shown if repeats is not None else self
+        self.task = task
+        self.next: _ModelRun | None = None
+        self.shown: _ModelRun = self if repeats is None else repeats.shown
         self.held: list[Event] | None = None if repeats is None else []
-        self.line: str = f"model:{self.id}" if repeats is None else repeats.line
-        self.meta = self.noted("model")
-        self.key = self.id
         self.message_id: str | None = None
-        self.has_spoken = False
+        self.said: StreamedContent | None = None
+        self.answer: Content | None = None
         self.is_over = False
         self.failed_end: Event | None = None
-        self.next: _ToldModelRun | None = None
 
-    def noted(self, source: Source) -> PrivateMetadata:
-        """Metadata in which all that repeats each other is of one task, and nothing else is."""
-        note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1, run=self.id)
-        return PrivateMetadata({TASK_NS_KEY: self.line}, note)
+    @property
+    def is_silent(self) -> bool:
+        """Whether it has said nothing, where it may repeat another."""
+        return self.held is not None and self.said is None and self.answer is None
 
-    def take_failed_end(self) -> Iterable[Event]:
-        """Its end in v1, unless the reader has another."""
-        if self.failed_end is None or self.is_over:
-            return ()
-        self.is_over = True
-        return (self.failed_end,)
+    @property
+    def spoken(self) -> Content:
+        """What its chunks say."""
+        return NOTHING if self.said is None else self.said.content()
+
+    def hold(self, event: Event) -> Iterable[Event]:
+        """Keep an event until it is decided; the reader is told nothing."""
+        self.held = [*(self.held or ()), event]
+        return ()
 
 
 class _ModelEventFilter:
     """Decides which events of models are told."""
 
-    def __init__(self, dedup: DedupConfig, starts: dict[str, ModelStart]) -> None:
+    def __init__(self, dedup: DedupConfig, starts: dict[str, Start]) -> None:
         self._hiding = Hiding.of(dedup)
-        self._dedup = Deduplicator(replace(dedup, hide=HideConfig()), form=StockForm())
+        self._compares = dedup.reexecution != "mark"
         self._starts = starts
-        self._runs: dict[str, _ToldModelRun | None] = {}
-        self._failed: list[_ToldModelRun] = []
+        self._runs: dict[str, _ModelRun | None] = {}
+        self._failed: list[_ModelRun] = []
         self._root: str | None = None
 
     def new(self, event: Event) -> Iterable[Event]:
@@ -192,137 +171,99 @@ class _ModelEventFilter:
         run = self._runs[run_id]
         if run is None:
             return ()
-        if kind == STREAM:
-            return self._streamed(run, event)
-        if kind == END:
-            return self._ended(run, event)
-        if run.held is not None:
-            run.held.append(event)
-            return ()
-        return (event,)
+        if kind == START:
+            return (event,) if run.held is None else run.hold(event)
+        return (self._streamed if kind == STREAM else self._ended)(run, event)
 
-    def close(self) -> Iterable[Event]:
-        """What is still to be said at the end."""
-        return [end for run in self._failed for end in run.take_failed_end()]
+    def ends(self, of: Callable[[_ModelRun], bool] = lambda _: True) -> Iterable[Event]:
+        """The ends of runs that failed, in v1, but for those that others went on with."""
+        for run in filter(of, self._failed[:]):
+            self._failed.remove(run)
+            if run.failed_end is not None and not run.is_over:
+                run.is_over = True
+                yield run.failed_end
 
     def _ends_before(self, event: Event) -> Iterable[Event]:
-        """The ends of runs that failed and do not run again: their node, or the graph, is done."""
-        is_root = event["run_id"] == self._root and event["event"] == "on_chain_end"
-        for run in [*self._failed] if is_root else self._failed_in(event):
-            self._failed.remove(run)
-            yield from run.take_failed_end()
-
-    def _failed_in(self, event: Event) -> list[_ToldModelRun]:
-        """Those of a node that has an output; one that fails has none, and may run again."""
+        """Those of a node, or of the graph, that is done; a node that fails has no output."""
         metadata, data = event["metadata"], event["data"]
-        if event["name"] != metadata.get(NODE_KEY) or not (data.get("output") or "chunk" in data):
-            return []
-        return [run for run in self._failed if run.task == metadata.get(TASK_NS_KEY)]
+        if event["run_id"] == self._root and event["event"] == "on_chain_end":
+            return self.ends()
+        if event["name"] == metadata.get(NODE_KEY) and (data.get("output") or "chunk" in data):
+            return self.ends(lambda run: run.task == metadata.get(TASK_NS_KEY))
+        return ()
 
-    def _begun(self, event: Event) -> _ToldModelRun | None:
-        """A run that begins; None if it is hidden."""
-        start = self._starts.pop(event["run_id"], ModelStart("", ()))
-        metadata, tags = event["metadata"], event["tags"]
-        graph = tuple(start.task.split(NS_SEP)[:-1])
-        if self._hiding and self._hiding.hides_run(graph, metadata, tags, event["name"]):
+    def _begun(self, event: Event) -> _ModelRun | None:
+        """A run that begins; None if it is hidden.
+
+        It may repeat the first of the void runs of its node, best of the same name, that no other
+        repeats but one that is void and silent. Of those that the reader did not ask for, none.
+        """
+        task, void = self._starts.pop(event["run_id"], ("", {}))
+        name, nodes = event["name"], task.split(NS_SEP)
+        if self._hiding and self._hiding.hides_run(
+            tuple(nodes[:-1]), event["metadata"], event["tags"], name
+        ):
             return None
-        repeats = self._repeated(start, event["name"]) if start.earlier else None
-        run = _ToldModelRun(event, start, repeats)
-        if repeats is not None:
-            repeats.next = run
+        free = [
+            old
+            for old in map(self._runs.get, void if self._compares else ())
+            if old is not None
+            and not old.is_silent
+            and (old.next is None or (old.next.id in void and old.next.is_silent))
+            and node_path(old.task.split(NS_SEP)) == node_path(nodes)
+        ]
+        old = next((old for old in free if old.name == name), free[0] if free else None)
+        run = _ModelRun(event, task, old)
+        if old is not None:
+            old.next = run
         return run
 
-    def _repeated(self, start: ModelStart, name: str) -> _ToldModelRun | None:
-        """The first of the runs that may be repeated, in the same node and best of the same name.
-
-        A run that was not told, because the reader asked for other names, is none of them.
-        """
-        known = (self._runs.get(run_id) for run_id in start.earlier)
-        free = [run for run in known if run and _is_free(run, start)]
-        return next((run for run in free if run.name == name), free[0] if free else None)
-
-    def _streamed(self, run: _ToldModelRun, event: Event) -> Iterable[Event]:
-        chunk = event["data"]["chunk"]
+    def _streamed(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+        chunk, old = event["data"]["chunk"], run.shown
         run.message_id = run.message_id or chunk.id
-        if run.shown is run and self._dedup.passes(chunk, run.meta):
-            return (event,)
-        new = self._said(run, chunk)
-        if run.held is not None and not new:
-            run.held.append(event)
-            return ()
-        if run.held is not None and self._is_new(run, new):
-            return self._released(run, event)
-        run.held = None
-        if run.shown is run:
-            return (event,)
-        if run.shown.is_over or not new:
-            return ()
-        return (_shown(event, run.shown, "chunk", new[-1].data),)
+        try:
+            if run.said is None:
+                run.said = StreamedContent(chunk)
+            else:
+                run.said.extend(chunk)
+        except Exception:  # no field of a message is validated when assigned
+            if run.held is not None:
+                return self._released(run, event)
+        if run.held is None:
+            return (event,) if old is run else (_shown(event, old, "chunk", chunk),)
+        told, said = old.spoken, run.spoken
+        rest = told.suffix_of(said)
+        if rest is not None and not old.is_over:
+            run.held, old.said = None, run.said
+            cut = chunk if rest == chunk.text else rest and end_of(chunk, len(rest))
+            return (_shown(event, old, "chunk", cut),) if cut else ()
+        if told.text.startswith(said.text):
+            return run.hold(event)
+        return self._released(run, event)
 
-    def _said(self, run: _ToldModelRun, message: BaseMessage) -> list[Part]:
-        """What of a message is new."""
-        feed = self._dedup.feed
-        if not run.has_spoken:
-            run.has_spoken = True
-            if run.repeats is not None:
-                void = RemoveMessage(id=run.repeats.key)
-                list(feed(Part((), "messages", void, run.noted("retry"))))
-            elif message.id:
-                run.key = message.id  # so that the next chunks need no copy
-        if message.id != run.key:
-            message = message.model_copy(update={"id": run.key})
-        return list(feed(Part((), "messages", message, run.meta)))
-
-    def _is_new(self, run: _ToldModelRun, new: list[Part]) -> bool:
-        """Whether it is told as it came: it says something else, or more than what has ended."""
-        if not new:
-            return False
-        said = new[-1].data
-        return said.id == run.key or (run.shown.is_over and bool(said.content))
-
-    def _released(self, run: _ToldModelRun, event: Event) -> Iterable[Event]:
-        """All the events of a run that turned out not to repeat another."""
-        old, held = run.shown, run.held or []
-        run.held, run.shown = None, run
-        return [*old.take_failed_end(), *held, event]
-
-    def _ended(self, run: _ToldModelRun, event: Event) -> Iterable[Event]:
-        output = event["data"].get("output")
+    def _ended(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+        output, old = event["data"].get("output"), run.shown
         if isinstance(output, dict) and output.get("generations") == [[]]:
-            if run.shown is run:
+            if old is run:
                 run.failed_end = event
                 self._failed.append(run)
             return ()
         answer = _answer(output)
-        new: list[Part] = []
-        if answer is not None and not run.has_spoken:
-            new = self._said(run, answer)
-        elif run.held is not None:
-            new = self._said(run, AIMessageChunk(content="", chunk_position="last"))
-        if run.held is not None and (answer is None or self._is_new(run, new)):
+        if run.said is None:
+            run.answer = NOTHING if answer is None else content_of(answer)
+        if run.held is not None and ((run.answer or run.spoken) != (old.answer or old.spoken)):
             run.is_over = True
             return self._released(run, event)
-        run.held, was_over = None, run.shown.is_over
-        run.shown.is_over = True
-        if run.shown is run or answer is None:
+        run.held, was_over, old.is_over = None, old.is_over, True
+        if old is run or answer is None:
             return (event,)
-        return () if was_over else (_shown(event, run.shown, "output", answer),)
+        return () if was_over else (_shown(event, old, "output", answer),)
 
-
-def _is_free(run: _ToldModelRun, start: ModelStart) -> bool:
-    """Whether no other run repeats it already, other than one that failed without a word.
-
-    Such a one itself is repeated only if it began a line: in another's line there is nothing of it.
-    """
-    if run.repeats is not None and not run.has_spoken:
-        return False
-    later = run.next
-    is_free = later is None or (later.id in start.earlier and not later.has_spoken)
-    return is_free and _path(run.task) == _path(start.task)
-
-
-def _path(task: str) -> str:
-    return node_path(task.split(NS_SEP))
+    def _released(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+        """All the events of a run that turned out not to repeat another."""
+        old, held = run.shown, run.held or ()
+        run.held, run.shown = None, run
+        return [*self.ends(lambda failed: failed is old), *held, event]
 
 
 def _answer(output: Any) -> BaseMessage | None:
@@ -333,11 +274,9 @@ def _answer(output: Any) -> BaseMessage | None:
     return output if isinstance(output, BaseMessage) else None
 
 
-def _shown(event: Event, run: _ToldModelRun, key: str, message: BaseMessage) -> Event:
-    """An event of another run and message."""
-    named: Any = message.model_copy(update={"id": run.message_id or message.id})
-    old = event["data"][key]
-    if isinstance(old, dict):  # v1
-        first = {**old["generations"][0][0], "message": named}
-        named = {**old, "generations": [[first]]}
-    return {**event, "run_id": run.id, "data": {**event["data"], key: named}}
+def _shown(event: Event, run: _ModelRun, key: str, message: BaseMessage) -> Event:
+    """An event as one of another run; in v1 a result stays as it is."""
+    data = dict(event["data"])
+    if not isinstance(data[key], dict):
+        data[key] = message.model_copy(update={"id": run.message_id or message.id})
+    return {**event, "run_id": run.id, "data": data}

@@ -57,8 +57,8 @@ from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.saver_twin import twin_of
 from langgraph_once.stream.session import StreamThread, aopened, opened
-from langgraph_once.stream.v3.events import event_filter
-from langgraph_once.stream.v3.exact import EventForm
+from langgraph_once.stream.v3.events import EventFilter
+from langgraph_once.stream.v3.forms import EventForm
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
 __all__ = ["OnceStreams", "once"]
@@ -270,7 +270,7 @@ class _GraphStream:
     def _deduplicating(self) -> ChunkFilter:
         ledger, expand = self._ledger, self._expand()
         if isinstance(self._form, EventForm):
-            return event_filter(
+            return EventFilter(
                 self.run.config,
                 ledger,
                 expand=expand,

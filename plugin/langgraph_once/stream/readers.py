@@ -17,7 +17,7 @@ from langgraph_once.stream.dedup.forms.exact import ExactForm
 from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.forms.stock import StockForm
 from langgraph_once.stream.part.intake import Version
-from langgraph_once.stream.v3.exact import ExactEvents
+from langgraph_once.stream.v3.forms import ExactEvents
 from langgraph_once.stream.v3.protocol import ProtocolForm
 
 __all__ = [

@@ -1,9 +1,8 @@
 """Events of protocol v3 in, the events that the consumer lacks out.
 
-events        Events to parts, decided, and back; start here.
-exact         The operations for readers in this process, or that announced themselves.
-protocol      The operations for a stock client over a network.
-marks         What the filter tells the transformers about an event.
-transformer   How that hangs in a v3 run, and channel `once`.
-run_messages  What upstream's list of messages is given.
+events       Decides which events are sent; start here.
+forms        What any reader of v3 needs; what one gets that announced itself.
+protocol     The form for a stock client over a network.
+reading      What an event says, and what the filter tells the transformers about it.
+transformer  How that hangs in a v3 run: channel `once`, and what `run.messages` is given.
 """

@@ -22,32 +22,28 @@ from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Oper
 from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import lineage, task_in
-from langgraph_once.stream.v3.exact import RUN_KEY, EventForm
-from langgraph_once.stream.v3.marks import mark_of, marked
+from langgraph_once.stream.v3.forms import EventForm
+from langgraph_once.stream.v3.reading import event_of, mark_of, marked, run_of
 
 __all__ = ["ProtocolForm"]
 
 
 @dataclass(slots=True, eq=False)
 class _ShownMessage:
-    """A message that the client shows."""
+    """A message that the client shows.
+
+    Attributes:
+        is_text: It says nothing but text.
+        node: The node that its events name, where a client needs that to tell them from others.
+        run: The model run that says it, while that goes on.
+    """
 
     id: str
     ns: tuple[str, ...]
     text: str = ""
     is_text: bool = True
-    """It says nothing but text."""
-
     node: str | None = None
-    """The node that its events name, where a client needs that to tell them from others."""
-
     run: str | None = None
-    """The model run that says it, while that goes on."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to take back."""
-        return self.is_text and not self.text
 
 
 class _Held:
@@ -60,18 +56,17 @@ class _Held:
 
     def goes_on(self, part: Part) -> bool:
         """Note an event; whether the client has all that it says."""
-        event, last = part.data, self.events[-1].data
-        said = _text_of(event)
-        if said is None or last.get("index") != event["index"] or "delta" not in last:
-            self.events.append(part)
-        else:  # one event in place of many
-            delta = {**event["delta"], "text": last["delta"]["text"] + said}
-            self.events[-1] = part._replace(data={**event, "delta": delta})
+        said = _text_of(part.data)
         if said is None:
-            block: Mapping[str, Any] = event.get("content", {})
-            begins = event.get("event"), block.get("type")
-            return begins == ("content-block-start", "text")
+            self.events.append(part)
+            block: Mapping[str, Any] = part.data.get("content", {})
+            begins = event_of(part), block.get("type")
+            return begins == ("content-block-start", "text") and not self._text
+        if self._text:  # one event in place of many
+            self.events.pop()
         self._text += said
+        delta = {**part.data["delta"], "text": self._text}
+        self.events.append(part._replace(data={**part.data, "delta": delta}))
         return self.old.text.startswith(self._text)
 
 
@@ -85,51 +80,47 @@ class ProtocolForm(EventForm):
         self._runs: dict[str, _ShownMessage] = {}
         self._held: dict[str, _Held] = {}
         self._gone: dict[str, list[_ShownMessage]] = {}
-        self._moved: dict[str, _ShownMessage] = {}
-        self._in_state: set[str] = set()
-        self._has_state = False  # which the first one of a stream shows to have been before it
+        self._in_state: set[str] | None = None  # the first of a stream was there before it
         self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
 
     def told(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
         """What to send of a part: the operations on it, whose parts are events."""
         if part.mode == "values":
             yield from self._state(part)
-        elif part.mode != "messages":
-            yield part
-        elif isinstance(part.data, Mapping):
-            yield from self._event(part, operations)
-        else:
-            for operation in operations:
+            return
+        for operation in operations:
+            if event_of(part) is None or operation.part is not part:
                 yield from self._message(part, operation)
+            elif event_of(part) == "message-start":
+                yield from self._start(part)
+            else:
+                yield from self._next(part)
 
     def _state(self, part: Part) -> Iterator[Part]:
         """A state: what runs again has ended, and what a client shows is to be what it says."""
-        for gone in self._gone.values():
+        for task, gone in list(self._gone.items()):
             over = [old for old in gone if old.ns[: len(part.ns)] == part.ns]
-            gone[:] = [old for old in gone if old not in over]
-            for old in over:
-                yield from self._emptied(old)
-        said = _messages(part.data)
+            self._gone[task] = [old for old in gone if old not in over]
+            yield from self._emptied(*over)
+        said, before = _messages(part.data), self._in_state
         ids = Counter(str(message.id) for message in said)
-        before, is_first = self._in_state, not self._has_state
         if not part.ns:
-            self._in_state, self._has_state = set(ids), True
+            self._in_state = set(ids)
         for message in said:
             # Two messages under one id: the client shows one, and nobody knows which.
             if isinstance(message, AIMessage) and ids[str(message.id)] == 1:
                 yield from self._corrected(message, is_root=not part.ns)
         yield part
-        if not part.ns and not is_first:
-            for message_id in self._in_state - before:
+        if not part.ns and before is not None:
+            for message_id in set(ids) - before:
                 yield from self._copied(message_id)
 
     def _copied(self, message_id: str) -> Iterator[Part]:
         """Begin anew with nothing what streamed, in this stream or one before, under another id."""
-        yield from self._emptied(self._moved.pop(message_id, None), ())
         for entry in self.ledger.entries(message_id):
             if entry.is_model and entry.id != message_id:
                 old = self._shown.get(entry.id) or _shown(entry.id, (), entry.content)
-                yield from self._emptied(old, ())
+                yield from self._emptied(old)
 
     def _corrected(self, message: AIMessage, *, is_root: bool) -> Iterator[Part]:
         """Begin anew what a client shows of a message, if the state says something else."""
@@ -141,22 +132,14 @@ class ProtocolForm(EventForm):
             shown.text = text
             yield from _told(shown, message)
 
-    def _event(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
-        is_start = part.data.get("event") == "message-start"
-        for operation in operations:
-            if operation.part is not part:
-                yield from self._message(part, operation)
-            else:
-                yield from self._start(part) if is_start else self._next(part)
-
     def _take_back(self, removal: Part) -> Iterator[Part]:
         """Note what runs again; what the client shows of it stays until that has caught up."""
-        message_id, task = str(removal.data.id), task_in(removal.meta)
-        had = mark_of(removal.meta).had
+        message_id, had = str(removal.data.id), mark_of(removal.meta).had
+        gone = self._gone.setdefault(task_in(removal.meta), [])
         for run, held in list(self._held.items()):
             if self._runs[run].id == message_id:  # which nobody was shown
                 del self._held[run], self._runs[run]
-                self._gone.setdefault(task, []).append(held.old)
+                gone.append(held.old)
         old = self._shown.pop(message_id, None)
         if old is None and had is not None:
             old = _shown(message_id, removal.ns, had)
@@ -165,46 +148,45 @@ class ProtocolForm(EventForm):
             end = self._out(Part(old.ns, "messages", {"event": "message-finish"}), old)
             yield marked(end, to="log")
             self._end(old)
-        if old is not None and message_id not in self._in_state:
-            self._gone.setdefault(task, []).append(old)
+        if old is not None and message_id not in (self._in_state or ()):
+            gone.append(old)
 
     def _start(self, part: Part) -> Iterator[Part]:
-        run, message_id = str(part.meta.get(RUN_KEY)), str(part.data.get("id"))
-        shown = self._runs[run] = _ShownMessage(message_id, part.ns)
+        run = run_of(part)
+        shown = self._runs[run] = _ShownMessage(str(part.data.get("id")), part.ns)
         gone = self._gone.pop(task_in(part.meta), [])
         # Only text is compared while it streams, and only with a single message.
-        if len(gone) == 1 and gone[0].is_text and not gone[0].is_empty:
+        if len(gone) == 1 and gone[0].is_text and gone[0].text:
             self._held[run] = _Held(gone[0], part)
             return
-        for old in gone:
-            yield from self._emptied(old)
-        self._begin(shown, run, part)
+        yield from self._emptied(*gone)
+        self._begin(shown, part)
         yield self._out(part, shown)
 
     def _next(self, part: Part) -> Iterator[Part]:
-        run = str(part.meta.get(RUN_KEY))
+        run = run_of(part)
         shown, held = self._runs.get(run), self._held.get(run)
         if shown is None:
             yield part
-        elif held is None:
+            return
+        if held is None:
             yield self._out(part, shown)
         elif not held.goes_on(part):
             del self._held[run]
-            self._begin(shown, run, part)
+            self._begin(shown, part)
             for event in held.events:
                 yield self._out(event, shown)
             yield from self._emptied(held.old)  # now, so that at no moment there is neither
-        if shown is not None and part.data.get("event") == "message-finish":
+        if event_of(part) == "message-finish":
             self._end(shown)
 
-    def _begin(self, shown: _ShownMessage, run: str, part: Part) -> None:
+    def _begin(self, shown: _ShownMessage, part: Part) -> None:
         """Note that a message begins; if another is open, its events are to be told apart."""
-        nodes = [other.node for other in self._beside(shown)]
-        if nodes:
-            node = str(part.meta.get("langgraph_node"))
-            shown.node = f"{node}:{run}" if node in nodes else node
-        shown.run = run
+        shown.run = run_of(part)
         self._shown[shown.id] = shown
+        if nodes := [other.node for other in self._beside(shown)]:
+            node = str(part.meta.get("langgraph_node"))
+            shown.node = f"{node}:{shown.run}" if node in nodes else node
 
     def _end(self, shown: _ShownMessage) -> None:
         self._runs.pop(str(shown.run), None)
@@ -222,9 +204,8 @@ class ProtocolForm(EventForm):
         with one message at a time they need neither.
         """
         event, said = part.data, _text_of(part.data)
-        if said is not None:
-            shown.text += said
-        elif event.get("content", {}).get("type", "text") != "text":
+        shown.text += said or ""
+        if said is None and event.get("content", {}).get("type", "text") != "text":
             shown.is_text = False
         if self._beside(shown):
             part = part._replace(data={**event, "id": shown.id})
@@ -233,33 +214,26 @@ class ProtocolForm(EventForm):
     def _message(self, part: Part, operation: Operation) -> Iterator[Part]:
         """A message, a removal or a mark, with the events that say what it means."""
         kind, because, out = operation
+        if out is not None and kind is Kind.REMOVE and because in ATTEMPTS:
+            yield from self._take_back(out)
         if out is not None:
-            if kind is Kind.REMOVE and because in ATTEMPTS:
-                yield from self._take_back(out)
             yield out
-            if because is Because.REMOVED:
-                yield from self._emptied(self._shown.get(str(out.data.id)))
+        gone: Part | None = out if because is Because.REMOVED else None
         if kind is Kind.DISCARD and self._answered.intersection(lineage(task_in(part.meta))):
-            yield from self._emptied(self._shown.get(str(part.data.id)))
+            gone = part
+        if gone is not None:
+            yield from self._emptied(self._shown.get(str(gone.data.id)))
         if type(part.data) is AIMessage:
-            self._answer(part)
+            self._answered.add(task_in(part.meta))
 
-    def _answer(self, answer: Part) -> None:
-        """Note that a task returned an answer, perhaps a copy of what a client shows."""
-        self._answered.add(task_in(answer.meta))
-        answer_id = str(answer.data.id)
-        for entry in self.ledger.entries(answer_id):
-            copied = self._shown.get(entry.id)
-            if copied is not None and entry.id != answer_id:
-                self._moved[answer_id] = copied  # an edit makes the ledger forget it
-
-    def _emptied(
-        self, old: _ShownMessage | None, ns: tuple[str, ...] | None = None
-    ) -> Iterator[Part]:
+    def _emptied(self, *shown: _ShownMessage | None) -> Iterator[Part]:
         """Begin anew with nothing what a client shows, unless a state has it, or had it."""
-        if old is not None and not old.is_empty and old.id not in self._in_state:
-            self._shown[old.id] = emptied = _ShownMessage(old.id, old.ns if ns is None else ns)
-            yield from _told(emptied, AIMessage("", id=old.id))
+        for old in shown:
+            if old is None or (old.is_text and not old.text):
+                continue  # there is nothing to take back
+            if old.id not in (self._in_state or ()):
+                self._shown[old.id] = emptied = _ShownMessage(old.id, old.ns)
+                yield from _told(emptied, AIMessage("", id=old.id))
 
 
 def _told(shown: _ShownMessage, message: AIMessage) -> Iterator[Part]:
@@ -284,6 +258,5 @@ def _shown(message_id: str, ns: tuple[str, ...], said: Content) -> _ShownMessage
 
 def _text_of(event: Mapping[str, Any]) -> str | None:
     """The text that an event adds, if that is all it does."""
-    delta = event.get("delta") or {}
-    text: str | None = delta.get("text") if delta.get("type") == "text-delta" else None
+    text: str | None = (event.get("delta") or {}).get("text")
     return text

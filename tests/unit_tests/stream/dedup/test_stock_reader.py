@@ -29,7 +29,7 @@ from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.forms.stock import StockForm
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 from langgraph_once.stream.readers import PLAIN_READER, TASK_ID_KEY, V3_KEY, form_of
-from langgraph_once.stream.v3.exact import ExactEvents
+from langgraph_once.stream.v3.forms import ExactEvents
 from langgraph_once.stream.v3.protocol import ProtocolForm
 
 ASKED: Any = {"messages": [("user", "Go on.")]}

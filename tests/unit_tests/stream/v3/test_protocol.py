@@ -265,6 +265,14 @@ def test_the_sdk_of_python_reads_attempts_to_their_ends() -> None:
     assert read_by_sdk(events) == ["One two.", "One other."]
 
 
+def test_a_message_whose_model_died_ends_for_the_sdk_of_python() -> None:
+    says = answers("One two three.", "Another.", breaks={0: 3})
+    graph = chain(lambda state: {"messages": [says.invoke(state["messages"])]})
+    graph.nodes["n0"].retry_policy = [RETRY]
+    events = once(graph).stream_events(ASKED, SERVED, version="v3")
+    assert read_by_sdk(events) == ["One two", "Another."]
+
+
 def test_the_sdk_of_python_reads_a_copy_once() -> None:
     events = once(chain(copies_by_name)).stream_events(ASKED, SERVED, version="v3")
     assert read_by_sdk(events) == ["One two."]

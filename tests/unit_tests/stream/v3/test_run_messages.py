@@ -14,7 +14,7 @@ from langgraph.types import Command, RetryPolicy, interrupt
 
 from langgraph_once import DedupConfig, once
 from langgraph_once.stream import v2_part
-from langgraph_once.stream.v3.exact import VOID
+from langgraph_once.stream.v3.reading import VOID
 from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.wires import anthropic
 from tests.unit_tests.stream.scenes import ASKED, chain, fails_after, fan_out, folded
@@ -110,14 +110,7 @@ def shown(graph: Any, resumes: int = 0, config: DedupConfig | None = None) -> Sh
 
 
 SAME: dict[str, tuple[Callable[[], Any], int, list[str]]] = {
-    "a retry that fails midway": (
-        lambda: retried(asks(answers(HELLO, breaks={0: HALF, 1: HALF + 1}))),
-        0,
-        [HELLO],
-    ),
     "a retry after a full answer": (lambda: retried(fails_after(answers(HELLO), 2)), 0, [HELLO]),
-    "with_fallbacks": (lambda: chain(asks(with_fallback(HELLO, HELLO))), 0, [HELLO]),
-    "with_retry": (lambda: chain(asks(with_retry(HELLO))), 0, [HELLO]),
     "an interrupt after an answer": (lambda: kept(interrupted(HELLO)), 1, [HELLO]),
     "the same in a graph inside": (lambda: inside(interrupted(HELLO)), 1, [HELLO]),
     "three times in one node": (
@@ -142,6 +135,21 @@ def test_what_is_said_again_is_shown_once(name: str) -> None:
 LONGER, SHORTER = f"{HELLO} And more.", "Hello after some"
 
 OTHERS: dict[str, tuple[Callable[[], Any], int, Shown]] = {
+    "the same, after a retry that fails midway": (
+        lambda: retried(asks(answers(HELLO, breaks={0: HALF}))),
+        0,
+        [("Hello after", True), (HELLO, False)],
+    ),
+    "the same, from a fallback": (
+        lambda: chain(asks(with_fallback(HELLO, HELLO))),
+        0,
+        [("Hello after", True), (HELLO, False)],
+    ),
+    "the same, after the last word": (
+        lambda: retried(asks(answers(HELLO, breaks={0: 5}))),
+        0,
+        [(HELLO, True), (HELLO, False)],
+    ),
     "a retry that fails midway": (
         lambda: retried(asks(answers(HELLO, OTHER, breaks={0: HALF}))),
         0,
@@ -228,26 +236,9 @@ def test_where_both_attempts_are_to_stand_both_are_shown() -> None:
     assert shown(graph, config=DedupConfig(reexecution="mark")) == [(HELLO, False)] * 2
 
 
-@pytest.mark.parametrize("policy", ["retract", "hold"])
-def test_a_later_attempt_goes_on_token_by_token_under_the_id_of_the_state(policy: Any) -> None:
-    graph = once(retried(asks(answers(HELLO, breaks={0: HALF}))), DedupConfig(reexecution=policy))
-    run: Any = graph.stream_events(ASKED, version="v3")
-    (message,) = run.messages
-    pieces = list(message.text)
-    assert [piece for piece in pieces if piece] == ["Hello", " after", " some", " trouble."]
-    assert message.output.text == HELLO
-    assert message.output.id == run.output["messages"][-1].id
-    assert message.output.usage_metadata == run.output["messages"][-1].usage_metadata
-
-
-async def test_async_run_messages_go_on_under_the_id_of_the_state() -> None:
-    graph = once(retried(asks(answers(HELLO, breaks={0: HALF}))))
+async def test_async_run_messages_have_a_repeated_answer_once() -> None:
+    graph = once(retried(fails_after(answers(HELLO))))
     assert await aread(await graph.astream_events(ASKED, version="v3")) == [(HELLO, False)]
-
-
-def test_a_break_after_the_last_word_ends_as_the_next_attempt_does() -> None:
-    graph = retried(asks(answers(HELLO, breaks={0: 5})))
-    assert shown(graph) == [(HELLO, False)]
 
 
 def test_an_attempt_that_repeats_and_breaks_off_is_not_shown() -> None:
@@ -304,15 +295,18 @@ def test_what_comes_again_behind_another_answer_is_shown_once() -> None:
 
 
 def test_parallel_tasks_that_say_the_same_are_all_shown() -> None:
-    graph = fan_out(asks(answers(HELLO, breaks={1: HALF})), times=3)
+    graph = fan_out(fails_after(answers(HELLO)), times=3)
     graph.nodes["worker"].retry_policy = [RETRY]
     assert shown(graph) == [(HELLO, False)] * 3
 
 
-def test_the_one_message_fails_where_the_last_attempt_fails() -> None:
+def test_the_last_message_fails_where_the_last_attempt_fails() -> None:
     graph = once(retried(asks(answers(HELLO, breaks=dict.fromkeys(range(4), HALF)))))
     run: Any = graph.stream_events(ASKED, version="v3")
     messages = iter(run.messages)
+    failed = [next(messages) for _ in range(3)]
+    assert [each.output.text for each in failed] == ["Hello after"] * 3
+    assert all(map(is_void, failed))
     message = next(messages)
     with pytest.raises(BrokenConnectionError):
         list(message.text)
@@ -338,7 +332,7 @@ class Shouts(StreamTransformer):
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_what_transformers_make_of_it_is_shown_once_and_nothing_else(compiled: bool) -> None:
-    graph = retried(asks(answers(HELLO, breaks={0: HALF})))
+    graph = retried(fails_after(answers(HELLO)))
     graph.stream_transformers = [Shouts] if compiled else []
     how: Any = {} if compiled else {"transformers": [Shouts]}
     run: Any = once(graph).stream_events(ASKED, version="v3", **how)

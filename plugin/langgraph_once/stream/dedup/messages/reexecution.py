@@ -21,7 +21,7 @@ from langgraph_once.stream.part.content import StreamedContent
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY, bare
 
-__all__ = ["ConcurrentMessages", "HeldRetry", "Reexecution"]
+__all__ = ["ConcurrentMessages", "HeldRetry", "Reexecution", "end_of"]
 
 
 class HeldRetry:
@@ -84,7 +84,7 @@ class HeldRetry:
                 yield Operation(Kind.BEGIN, Because.NEW, part)
         elif beyond:
             self._continues = True
-            rest = _end_of(chunk, len(beyond))
+            rest = end_of(chunk, len(beyond))
             yield Operation(Kind.APPEND, self._because, self._as_old(fact.part, rest))
         else:
             self._held.append(fact.part)
@@ -98,7 +98,7 @@ class HeldRetry:
         return part._replace(data=chunk.model_copy(update={"id": self._old.id}))
 
 
-def _end_of(chunk: BaseMessageChunk, size: int) -> AIMessageChunk:
+def end_of(chunk: BaseMessageChunk, size: int) -> AIMessageChunk:
     """The last `size` characters of a chunk's text, in the block it has them in.
 
     Consumers add blocks up by their index: a plain string would come to stand behind what follows.
