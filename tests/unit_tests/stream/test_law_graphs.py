@@ -86,15 +86,17 @@ class Script:
 
         return node
 
+    def how(self, kind: str, said: Any) -> dict[str, Any]:
+        """What a node is added with."""
+        handler = {"error_handler": self.node("writes", said)} if kind == "handled" else {}
+        return {"retry_policy": RETRY, **handler}
+
     def graph(self, nodes: Iterable[Any], **options: Any) -> Any:
         builder: Any = StateGraph(MessagesState)
         before: str = START
         for at, (kind, said) in enumerate(nodes):
             name = f"{kind}{at}"
-            how: Any = {"retry_policy": RETRY}
-            if kind == "handled":
-                how["error_handler"] = self.node("writes", said)
-            builder.add_node(name, self.node(kind, said), **how)
+            builder.add_node(name, self.node(kind, said), **self.how(kind, said))
             builder.add_edge(before, name)
             before = name
         return builder.compile(**options)
