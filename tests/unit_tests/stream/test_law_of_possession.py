@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
 import copy
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -35,7 +36,7 @@ from langgraph.types import CachePolicy, Command, interrupt
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, once
-from langgraph_once.stream.dedup.deduplicator import cuts_states
+from langgraph_once.stream.dedup.deduplicator import MESSAGE_MODES, cuts_states
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import model
 from tests.unit_tests.stream.test_law_graphs import (
@@ -444,29 +445,27 @@ class Reading:
     version: Any = "v1"
     is_async: bool = False
 
-    def parts(self, graph: Any, asked: Any) -> Iterable[tuple[Any, str, Any]]:
-        """What comes, whatever its shape, as namespace, mode and data."""
+    def read(self, graph: Any, asked: Any, take: Callable[[Any, str, Any], None]) -> None:
+        """Take what comes, whatever its shape, as namespace, mode and data: at once, before a node
+        changes it in place.
+        """
         options: Any = {
             "stream_mode": self.modes,
             "subgraphs": self.subgraphs,
             "version": self.version,
             "durability": "sync",  # else a node may change what is on its way to the checkpoint
         }
-        came: list[Any] = []
 
         async def read() -> None:
             async for chunk in graph.astream(asked, THREAD, **options):
-                came.append(chunk)
+                take(*self._part(chunk))
 
-        try:
+        with contextlib.suppress(RuntimeError):
             if self.is_async:
                 asyncio.run(read())
-            else:
-                came.extend(graph.stream(asked, THREAD, **options))
-        except RuntimeError as error:  # of `dies_once`
-            if error.args:
-                raise
-        return map(self._part, came)
+                return
+            for chunk in graph.stream(asked, THREAD, **options):
+                take(*self._part(chunk))
 
     def _part(self, chunk: Any) -> tuple[Any, str, Any]:
         if self.version == "v2":
@@ -546,17 +545,19 @@ def played(graph: Any, reading: Reading, *, is_plain: bool) -> Played:
     modes = [reading.modes] if isinstance(reading.modes, str) else reading.modes
     readers = {mode: Reader(takes_back=not is_plain) for mode in [*modes, "all"]}
     stood: dict[str, str] = {}
+
+    def take(ns: Any, mode: str, data: Any) -> None:
+        # What a graph inside returns without an id comes once more in the graph around it.
+        if mode in MESSAGE_MODES and not (is_plain and ns and mode != "messages"):
+            readers[mode].take(mode, data)
+            readers["all"].take(mode, data)
+
     for turn in TURNS:
         asked: Any = {"messages": [("user", turn)]}
         for _ in range(20):
             before = graph.get_state(THREAD).values.get("messages", [])
             stood.update((str(m.id), words(m)) for m in before if m.id)
-            for ns, mode, data in reading.parts(graph, copy.deepcopy(asked)):
-                if mode in {"messages", "updates", "values"} and not (
-                    is_plain and ns and mode != "messages"
-                ):
-                    readers[mode].take(mode, data)
-                    readers["all"].take(mode, data)
+            reading.read(graph, copy.deepcopy(asked), take)
             state = graph.get_state(THREAD)
             if not state.next:
                 break
