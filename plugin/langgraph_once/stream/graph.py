@@ -296,8 +296,7 @@ class _GraphStream:
         tells = "values" in asked and cuts_states(self._graph.dedup_config, asked)
         if "messages" in asked or not ("updates" in asked or tells):
             return config
-        handler = HintsHandler(hints, has_cache=self._graph.cache is not None)
-        return merge_configs(config, {"callbacks": [handler]})
+        return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
     def _own_parts(self, ledger: Ledger) -> dict[str, Expand]:
         """The modes that we ask for on our own account, with what is made of their parts."""

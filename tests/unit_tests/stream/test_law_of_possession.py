@@ -378,8 +378,9 @@ class Programs(Script):
     def makes_cached_pair(self, text: str) -> Any:
         return super().node("writes_pair", text)
 
-    def makes_cached_copies(self, text: str) -> Any:
-        return super().node("copies", text)
+    def makes_cached_respaced(self, text: str) -> Any:
+        """Not a copy without an id: a cache keeps that with its id or without, by chance."""
+        return super().node("respaces", text)
 
 
 IN_PLACE = (
@@ -395,7 +396,7 @@ WRITES = (
     *("writes_dict", "writes_str", "copies_as_dict", "pushes", "pushes_and_returns", "moves"),
     *("wraps", "wraps_and_hands_on", "hands_over", "starts_anew"),
 )
-CACHED = ("cached_streams", "cached_pair", "cached_copies")
+CACHED = ("cached_streams", "cached_pair", "cached_respaced")
 ASYNC = ("waits_for", "moves_on", "moves_on_and_asks_again")
 OTHERS = ("fails_once", "dies_once", "asks", "asks_twice")
 HANDLERS: Final[Mapping[str, str]] = {

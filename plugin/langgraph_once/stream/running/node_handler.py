@@ -80,21 +80,15 @@ class HintsHandler(NodeHandler):
     may carry a message before its reducer gives it an id. So a message without an id gets one at
     once, as upstream's handler does in the `messages` mode. No model streams because of this.
 
-    Args:
-        hints: Takes what is noted.
-        has_cache: Whether a cache may keep what nodes return. What comes out of it under an id
-            replaces what came before: with an id of ours, the state would be another.
-
     Attributes:
-        hints: The same.
+        hints: Takes what is noted.
     """
 
     ignore_llm = ignore_chat_model = ignore_agent = ignore_retriever = True
 
-    def __init__(self, hints: Hints, *, has_cache: bool = False) -> None:
+    def __init__(self, hints: Hints) -> None:
         super().__init__()
         self.hints: Hints = hints
-        self._has_cache = has_cache
 
     def _begin(self, task: Task) -> None:
         if task.start():
@@ -102,10 +96,8 @@ class HintsHandler(NodeHandler):
 
     def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
         for message in found_in_update(response).messages:
-            if not (message.id or self._has_cache):
-                message.id = str(uuid4())
-            if message.id:
-                self.hints.note_returned(message.id, meta[0], task.ns)
+            message.id = message.id or str(uuid4())
+            self.hints.note_returned(message.id, meta[0], task.ns)
         super()._end(meta, task, response, source, is_over=is_over)
 
 
