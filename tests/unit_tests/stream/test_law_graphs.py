@@ -70,6 +70,8 @@ MODES = st.lists(st.sampled_from(["messages", "updates", "values"]), min_size=1,
 class Script:
     """Makes the nodes of a random graph; each knows by itself how often it ran."""
 
+    schema: Any = MessagesState
+
     def node(self, kind: str, said: Any) -> Any:
         if kind in {"graph", "branches", "sends"}:
             make: Callable[..., Any] = getattr(self, kind)
@@ -92,7 +94,7 @@ class Script:
         return {"retry_policy": RETRY, **handler}
 
     def graph(self, nodes: Iterable[Any], **options: Any) -> Any:
-        builder: Any = StateGraph(MessagesState)
+        builder: Any = StateGraph(self.schema)
         before: str = START
         for at, (kind, said) in enumerate(nodes):
             name = f"{kind}{at}"
@@ -103,7 +105,7 @@ class Script:
 
     def branches(self, nodes: Iterable[Any]) -> Any:
         """A graph of nodes side by side."""
-        builder: Any = StateGraph(MessagesState)
+        builder: Any = StateGraph(self.schema)
         for at, (kind, said) in enumerate(nodes):
             builder.add_node(f"{kind}{at}", self.node(kind, said), retry_policy=RETRY)
             builder.add_edge(START, f"{kind}{at}")
@@ -112,7 +114,7 @@ class Script:
     def sends(self, nodes: list[Any]) -> Any:
         """A graph of tasks of one node side by side, each with a payload of its own."""
         workers = [self.node(kind, said) for kind, said in nodes]
-        builder: Any = StateGraph(MessagesState)
+        builder: Any = StateGraph(self.schema)
         builder.add_node("worker", lambda sent: workers[sent["at"]](sent), retry_policy=RETRY)
         sends = [Send("worker", {"at": at, "messages": []}) for at in range(len(workers))]
         builder.add_conditional_edges(START, lambda _: sends, ["worker"])
