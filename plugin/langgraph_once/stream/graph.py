@@ -113,6 +113,9 @@ def once(
 
 OWN_FIELDS = ("dedup_config", "stream_state", "own_stream_state")
 
+REPLACED = ("stream", "astream", "astream_events", "invoke", "ainvoke")
+"""The methods that a wrapped graph has of its own."""
+
 
 class OnceStreams(Pregel[Any, Any, Any, Any]):
     """What `once` adds to the class of a graph: streams that pass a deduplicator."""
@@ -189,7 +192,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         return await self._plain().ainvoke(input, config, **kwargs)
 
     def _plain(self) -> Pregel[Any, Any, Any, Any]:
-        return _twin(self, self.plain_class)
+        return _plain_twin(self)
 
 
 class _GraphStream:
@@ -365,7 +368,7 @@ def _source(graph: OnceStreams, asked: Collection[str]) -> Pregel[Any, Any, Any,
     checkpoint, of the graphs inside by the class of this one (1.2.24). That costs time and may
     fail, so it is left out where the reader gets none of them.
     """
-    source = _twin(graph, graph.plain_class)
+    source = _plain_twin(graph)
     if "checkpoints" not in asked and "debug" not in asked:
         source._state_mapper = None  # noqa: SLF001  # see above
     if "values" not in asked:
@@ -387,6 +390,17 @@ def _once_class(plain: type[Pregel[Any, Any, Any, Any]]) -> type[OnceStreams]:
     """The class of wrapped graphs, under the name of the user's, which pictures of them show."""
     names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__}
     return type(plain.__name__, (OnceStreams, plain), {"plain_class": plain, **names})
+
+
+def _plain_twin(graph: OnceStreams) -> Pregel[Any, Any, Any, Any]:
+    """The graph as it streams by itself.
+
+    What somebody has put in place of a method, to trace it say, calls the wrapped graph's.
+    """
+    twin = _twin(graph, graph.plain_class)
+    for name in REPLACED:
+        vars(twin).pop(name, None)
+    return twin
 
 
 def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:

@@ -70,6 +70,8 @@ MODES = st.lists(st.sampled_from(["messages", "updates", "values"]), min_size=1,
 class Script:
     """Makes the nodes of a random graph; each knows by itself how often it ran."""
 
+    schema: Any = MessagesState
+
     def node(self, kind: str, said: Any) -> Any:
         if kind in {"graph", "branches", "sends"}:
             make: Callable[..., Any] = getattr(self, kind)
@@ -86,22 +88,24 @@ class Script:
 
         return node
 
+    def how(self, kind: str, said: Any) -> dict[str, Any]:
+        """What a node is added with."""
+        handler = {"error_handler": self.node("writes", said)} if kind == "handled" else {}
+        return {"retry_policy": RETRY, **handler}
+
     def graph(self, nodes: Iterable[Any], **options: Any) -> Any:
-        builder: Any = StateGraph(MessagesState)
+        builder: Any = StateGraph(self.schema)
         before: str = START
         for at, (kind, said) in enumerate(nodes):
             name = f"{kind}{at}"
-            how: Any = {"retry_policy": RETRY}
-            if kind == "handled":
-                how["error_handler"] = self.node("writes", said)
-            builder.add_node(name, self.node(kind, said), **how)
+            builder.add_node(name, self.node(kind, said), **self.how(kind, said))
             builder.add_edge(before, name)
             before = name
         return builder.compile(**options)
 
     def branches(self, nodes: Iterable[Any]) -> Any:
         """A graph of nodes side by side."""
-        builder: Any = StateGraph(MessagesState)
+        builder: Any = StateGraph(self.schema)
         for at, (kind, said) in enumerate(nodes):
             builder.add_node(f"{kind}{at}", self.node(kind, said), retry_policy=RETRY)
             builder.add_edge(START, f"{kind}{at}")
@@ -110,7 +114,7 @@ class Script:
     def sends(self, nodes: list[Any]) -> Any:
         """A graph of tasks of one node side by side, each with a payload of its own."""
         workers = [self.node(kind, said) for kind, said in nodes]
-        builder: Any = StateGraph(MessagesState)
+        builder: Any = StateGraph(self.schema)
         builder.add_node("worker", lambda sent: workers[sent["at"]](sent), retry_policy=RETRY)
         sends = [Send("worker", {"at": at, "messages": []}) for at in range(len(workers))]
         builder.add_conditional_edges(START, lambda _: sends, ["worker"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 from typing import Any
 
@@ -60,3 +61,40 @@ def test_the_config_that_a_node_sees_is_the_plain_ones() -> None:
     assert ours["metadata"].keys() == plain["metadata"].keys()
     assert type(ours["callbacks"].handlers) is type(plain["callbacks"].handlers)
     assert ours["callbacks"].handlers == plain["callbacks"].handlers
+
+
+TRACED: Any = {
+    "stream": lambda graph: list(graph.stream(ASKED)),
+    "invoke": lambda graph: graph.invoke(ASKED),
+    "astream": lambda graph: _all_of(graph.astream(ASKED)),
+    "ainvoke": lambda graph: asyncio.run(graph.ainvoke(ASKED)),
+    "astream_events": lambda graph: _all_of(graph.astream_events(ASKED, version="v2")),
+}
+
+
+async def _listed(chunks: Any) -> list[Any]:
+    return [chunk async for chunk in chunks]
+
+
+def _all_of(chunks: Any) -> list[Any]:
+    return asyncio.run(_listed(chunks))
+
+
+@pytest.mark.parametrize("read", TRACED)
+def test_what_traces_its_methods_calls_them_once(read: str) -> None:
+    """Somebody puts a function in place of each, which calls the one that was there."""
+    graph, calls = once(chain(says("Hello."))), []
+
+    def trace(name: str) -> Any:
+        method = getattr(graph, name)
+
+        def traced(*args: Any, **kwargs: Any) -> Any:
+            calls.append(name)
+            return method(*args, **kwargs)
+
+        return traced
+
+    for name in TRACED:
+        vars(graph)[name] = trace(name)
+    assert "Hello." in str(TRACED[read](graph))
+    assert calls.count(read) == 1

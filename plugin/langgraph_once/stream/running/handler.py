@@ -42,7 +42,7 @@ from langgraph_once.stream.part.annotation import (
     note_in,
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
-from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
+from langgraph_once.stream.part.messages_within import Found, found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, node_names
 from langgraph_once.stream.part.where import NODE_KEY
 from langgraph_once.stream.running.attempts import (
@@ -237,12 +237,16 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         """
         if not is_over:
             if not self.run.form.folds:
-                self._send_found(meta, task, response, source)
+                self._send_found(meta, task, self._found(meta, response), source)
             return
         self._take_back(task, task.take_back(inner=True), meta[1])
-        self._send_found(meta, task, response, source)
+        found = self._found(meta, response)
+        for message in found.messages:
+            if isinstance(message.id, str):
+                task.keep(message.id)
+        self._take_back_broken(meta, task)  # first: else what the node copied of it would go, too
+        self._send_found(meta, task, found, source)
         self._standing.end(task.given)
-        self._take_back_broken(meta, task)
         for run in self._tasks.drafts(task):  # whether another repeats it the deduplicator knows
             ns, metadata = run.meta
             last = AIMessageChunk(content="", id=run.id, chunk_position="last")
@@ -254,8 +258,10 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         task = self._tasks.get(meta[1][TASK_NS_KEY])
         self._send(meta[0], message, self._annotate(meta[1], "push", task), task)
 
-    def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
-        found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
+    def _found(self, meta: Meta, response: Any) -> Found:
+        return found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
+
+    def _send_found(self, meta: Meta, task: Task, found: Found, source: Source) -> None:
         repeated = task.given.repeated(  # a `Send` gives no list that its task could replace
             found,
             lambda key: (
