@@ -356,6 +356,7 @@ def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamT
         dedup=graph.dedup_config,
         graph=graph if is_delta else None,
         keys=frozenset(key for key in graph.channels if not is_reserved(key)),
+        triggers={name: node.triggers for name, node in graph.nodes.items()},
         is_resumed=is_again or is_resume(input),
         may_repeat=not is_alone and (is_again or may_repeat(input)),
     )

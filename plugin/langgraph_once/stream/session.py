@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -32,6 +32,9 @@ from langgraph_once.stream.running.run import Run
 __all__ = ["Begun", "StreamThread", "aopened", "opened", "unread"]
 
 UNREAD = "What the consumer of a stream has was not read"
+TASKS = "__pregel_tasks"
+"""The channel of what is sent to nodes (langgraph 1.2.24, langgraph/_internal/_constants.py)."""
+
 UNSAVED = "What the consumer of a stream has was not saved"
 
 
@@ -58,6 +61,9 @@ class StreamThread:
     keys: frozenset[str]
     """The keys of its state; none where a functional graph keeps what it returns."""
 
+    triggers: Mapping[str, Collection[str]]
+    """The channels that make a node run, by its name."""
+
     is_resumed: bool
     """Whether the stream goes on from a checkpoint."""
 
@@ -74,6 +80,9 @@ class StreamThread:
 
     _state: Mapping[str, Any] = field(default_factory=dict)
     """The state there."""
+
+    _is_done: bool = False
+    """Whether no node is to run there."""
 
     def __post_init__(self) -> None:
         asked = self.config["configurable"]
@@ -103,7 +112,7 @@ class StreamThread:
         """Note that the run has stored a checkpoint."""
         where = config["configurable"]
         if (str(where.get("thread_id")), where.get("checkpoint_ns") or "") == self._address:
-            self._at = checkpoint["id"]
+            self._at, self._is_done = checkpoint["id"], not self._has_next(checkpoint)
             self._state = self._of_state(checkpoint["channel_values"])
 
     def end(self) -> None:
@@ -123,7 +132,8 @@ class StreamThread:
         if found is not None and found.metadata.get("source") == "update":
             # Somebody has changed the state since: what left it is told as it was.
             before = yield Call(self.saver, "get_tuple", found.parent_config)
-        self._at = found and found.checkpoint["id"]
+        if found is not None:
+            self._at, self._is_done = found.checkpoint["id"], not self._has_next(found.checkpoint)
         self._state, stood = self._state_at(found, whole), self._state_at(before, whole)
         ledger = self._ledger(stood)
         was_left = before is not None and ledger.left_at == before.checkpoint["id"]
@@ -136,9 +146,21 @@ class StreamThread:
 
     def _closing(self) -> Calls[None]:
         self.ledger.left_at = self._at or ""
-        data = self.ledger.beside(in_lists(self._state))
+        data = self.ledger.beside(in_lists(self._state), is_done=self._is_done)
         if data != self._saved:
             yield Call(self.store, "save_stream_state", self._address, data)
+
+    def _has_next(self, checkpoint: Checkpoint) -> bool:
+        """Whether nodes run from a checkpoint, as LangGraph decides it (1.2.24, `_triggers`)."""
+        values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
+        if values.get(TASKS):
+            return True
+        return any(
+            channel in values and versions.get(channel) != seen.get(channel)
+            for node, channels in self.triggers.items()
+            for seen in (checkpoint["versions_seen"].get(node, {}),)
+            for channel in channels
+        )
 
     def _state_at(self, found: CheckpointTuple | None, whole: Any) -> Mapping[str, Any]:
         """The state at a checkpoint; `whole` has what a checkpoint holds in part."""

@@ -38,7 +38,8 @@ from typing_extensions import TypedDict
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, once
-from langgraph_once.stream.dedup.deduplicator import MESSAGE_MODES, cuts_states
+from langgraph_once.stream.dedup.forms.exact import ExactForm
+from langgraph_once.stream.dedup.forms.form import MESSAGE_MODES
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import model
 from tests.unit_tests.stream.test_law_graphs import (
@@ -634,7 +635,7 @@ def check(nodes: Any, config: DedupConfig, reading: Reading, make: Any = Program
     for form in FORMS:
         ours = played(once(made(), replace(config, form=form)), reading, turns=turns)
         assert Counter(said for _, said in ours.final) == Counter(said for _, said in plain.final)
-        is_cut = form == "exact" and cuts_states(config, modes)
+        is_cut = form == "exact" and ExactForm().cuts_states(config, modes)
         for mode in ["all"] if is_cut else sorted(modes):
             told = ours.readers[mode]
             missing = plain.readers[mode].has_of(plain.final) - told.has() - ours.had_before(told)

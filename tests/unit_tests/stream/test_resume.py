@@ -140,8 +140,7 @@ class TestThePast:
         yes = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         fork = list(graph.stream(None, at_question, **MESSAGES))
         assert texts_of(one, yes) == ["First.", "Before the question.", "Yes."]
-        state = [message.text for message in graph.get_state(THREAD).values["messages"]]
-        assert texts_of(fork) == state[2:] == ["Before the question.", "Yes."]
+        assert texts_of(fork) == ["Before the question."]
 
     def test_a_node_that_died_says_it_again_once(self) -> None:
         dies = iter([True, False])

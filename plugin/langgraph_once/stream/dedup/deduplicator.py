@@ -247,7 +247,7 @@ class Deduplicator:
         """
         # After an error the next stream of the thread goes on with what is open.
         if error is None:
-            self.ledger.end(waits=self._is_interrupted)
+            self.ledger.end()
             yield from self._form.sent(self._never_named())
             if self._form.takes_back:
                 yield from self._form.sent(self._counted(self._messages.reexecution.close()))

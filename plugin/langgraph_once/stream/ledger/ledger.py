@@ -309,21 +309,11 @@ class Ledger(Entries):
             if len(self.updates) > MAX_UPDATES:
                 del self.updates[next(iter(self.updates))]
 
-    def end(self, *, waits: bool = False) -> None:
-        """Note that the stream has come to its end. Unless a task waits, no step is unfinished.
-
-        Args:
-            waits: Whether one does, as far as the stream told.
-        """
+    def end(self) -> None:
+        """Note that the stream has come to its end. Unless a task waits, no step is unfinished."""
         self.ended = self.epoch
-        self._waits |= waits
         if not self._waits:
             self.forget_updates()
-
-    @property
-    def is_amid(self) -> bool:
-        """Whether a step may be under way: the tasks of it that run again bear their old names."""
-        return self._waits or self.ended != self.epoch
 
     def forget_updates(self) -> None:
         """Note that the next stream repeats no update, though one of a cache may equal an old one.
@@ -347,7 +337,7 @@ class Ledger(Entries):
         """The ledger as bytes, for another process. They hold the text of the messages."""
         return write_body(self._body([pack_entry(each) for each in self.known()], {}))
 
-    def beside(self, state: Listed) -> bytes:
+    def beside(self, state: Listed, *, is_done: bool) -> bytes:
         """What the next stream of a thread must know and its state does not tell.
 
         Of a step that is not done that is what its tasks have said, as they may run again. Of what
@@ -356,8 +346,9 @@ class Ledger(Entries):
 
         Args:
             state: The messages in the state of the thread, by their ids.
+            is_done: Whether no step is under way.
         """
-        if self.is_amid:
+        if not is_done:
             known = [(each, _told_by(state, each)) for each in self.known()]
             kept = [pack_entry(*each) for each in known if not each[1] or len(each[0].ids) > 1]
             return write_body(self._body(kept, state))

@@ -83,8 +83,9 @@ async def test_the_half_that_a_node_keeps_is_there(
 ) -> None:
     node = break_off(returns)
     graph = once(chain(chain(node) if is_inside else node), DedupConfig(form=form))
-    chunks, state = [], {}
-    async for mode, data in graph.astream(ASKED, stream_mode=["messages", "values"]):
+    chunks, state = list[Any](), dict[str, Any]()
+    told: Any = graph.astream(ASKED, stream_mode=["messages", "values"])
+    async for mode, data in told:
         chunks += [data] if mode == "messages" else []
         state = data if mode == "values" else state
     texts = list(folded(chunks).values())
