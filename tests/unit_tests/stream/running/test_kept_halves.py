@@ -83,11 +83,10 @@ async def test_the_half_that_a_node_keeps_is_there(
 ) -> None:
     node = break_off(returns)
     graph = once(chain(chain(node) if is_inside else node), DedupConfig(form=form))
-    chunks, state = [], {}
-    async for mode, data in graph.astream(ASKED, stream_mode=["messages", "values"]):
-        chunks += [data] if mode == "messages" else []
-        state = data if mode == "values" else state
-    texts = list(folded(chunks).values())
+    modes: Any = ["messages", "values"]
+    parts: list[Any] = [part async for part in graph.astream(ASKED, stream_mode=modes)]
+    texts = list(folded(data for mode, data in parts if mode == "messages").values())
+    state = [data for mode, data in parts if mode == "values"][-1]
     kept = [message.text for message in state["messages"][1:]]
     assert kept[-1].startswith("Half")
     if form == "exact":
