@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 import anyio
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
@@ -408,6 +408,8 @@ class ListPrograms(Programs):
 
         def node(state: Any) -> Any:
             found = run(state)["messages"]
+            if kind.startswith("appends"):
+                return {}
             is_all = found[: len(state["messages"])] == state["messages"]
             return {"messages": found if found and is_all else [*state["messages"], *found]}
 
@@ -472,6 +474,14 @@ CONFIGS = st.builds(
     history=st.sampled_from(["suppress", "suppress", "emit"]),
     copies=st.sampled_from(["words", "exact"]),
 )
+
+
+USUAL: Final[Mapping[str, Any]] = {
+    "config": DedupConfig(),
+    "modes": "messages",
+    "subgraphs": False,
+    "version": "v1",
+}
 
 
 @dataclass(frozen=True)
@@ -642,7 +652,7 @@ def check(nodes: Any, config: DedupConfig, reading: Reading, make: Any = Program
             assert not missing, f"{form}, {mode}: {missing}"
 
 
-@examples(40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@examples(20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(
     nodes=programs(),
     config=CONFIGS,
@@ -650,13 +660,17 @@ def check(nodes: Any, config: DedupConfig, reading: Reading, make: Any = Program
     subgraphs=st.booleans(),
     version=st.sampled_from(["v1", "v2"]),
 )
+@example(nodes=[("keeps_half", "ok")], **USUAL)
+@example(nodes=[("adds_named_and_returns_list", "ok")], **USUAL)
+@example(nodes=[("cached_pair", "ok"), ("copies_as_pair", "ok")], **USUAL)
+@example(nodes=[("sends", [("copies", "ok"), ("copies", "ok"), ("writes", "ok")])], **USUAL)
 def test_nothing_is_left_out_that_plain_langgraph_shows(
     nodes: Any, config: DedupConfig, modes: Any, subgraphs: bool, version: Any
 ) -> None:
     check(nodes, config, Reading(modes, subgraphs, version))
 
 
-@examples(20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@examples(10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(
     nodes=programs(*ASYNC, *ASYNC),
     config=CONFIGS,
@@ -678,7 +692,7 @@ LISTS = st.lists(
 )
 
 
-@examples(20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@examples(15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(
     nodes=LISTS,
     config=CONFIGS,
@@ -686,6 +700,8 @@ LISTS = st.lists(
     subgraphs=st.booleans(),
     version=st.sampled_from(["v1", "v2"]),
 )
+@example(nodes=[("streams", "ok"), ("appends", "Yes."), ("returns_list", "")], **USUAL)
+@example(nodes=[("appends", "Yes."), ("asks", "ok"), ("returns_list", "")], **USUAL)
 def test_nor_of_lists_that_nodes_replace(
     nodes: Any, config: DedupConfig, modes: Any, subgraphs: bool, version: Any
 ) -> None:
