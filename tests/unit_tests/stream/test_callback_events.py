@@ -10,13 +10,14 @@ from uuid import UUID
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, HideConfig, once
 from langgraph_once.config import READER_KEY
+from langgraph_once.stream.callback_events import told_once
 from tests.corpus.models import BrokenConnectionError, WireModel, answers
 from tests.corpus.units import USAGE_TOKENS
 from tests.corpus.wires import accumulated, openai
@@ -302,6 +303,25 @@ async def test_or_before_the_graph_ends_where_its_node_waits_for_an_answer() -> 
     kinds = [kind for kind, _ in told.kinds()]
     assert kinds.index("on_chat_model_end") < len(kinds) - 1
     assert kinds[-1] == "on_chain_end"
+
+
+async def test_version_1_tells_it_at_the_end_to_whoever_asked_for_models_alone() -> None:
+    graph = once(alone(handles(answers("No", breaks={0: 2}))))
+    told = await read(graph, version="v1", include_types=["chat_model"])
+    assert [kind for kind, _ in told.kinds()][-1] == "on_chat_model_end"
+
+
+async def test_a_chunk_that_cannot_be_read_is_told_as_it_is() -> None:
+    chunk: Any = AIMessageChunk(content="")
+    chunk.content = None  # which nothing validates
+    event = {"run_id": "1", "name": "m", "tags": [], "metadata": {}, "data": {"chunk": chunk}}
+    said = [{**event, "event": "on_chat_model_stream"}] * 2
+
+    async def events(_: Any) -> Any:
+        for each in said:
+            yield each
+
+    assert [each async for each in told_once(events, None, DedupConfig())] == said
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
