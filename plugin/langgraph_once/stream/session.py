@@ -2,7 +2,7 @@
 
 Nothing is asked twice: a run reads its checkpoint as it begins and stores others as it goes, and
 a twin of its saver tells which (`saver_twin`). Nothing is written while it goes on: what a killed
-process had said and no checkpoint holds may come again.
+process had said and no checkpoint holds comes again.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ class StreamThread:
         self._address = StreamAddress(
             str(asked["thread_id"]), str(asked.get("checkpoint_ns") or "")
         )
+        self._saving = FailureGuard(UNSAVED)
         self.ledger = Ledger.within(self.dedup)
 
     def takes_first(self) -> bool:
@@ -117,14 +118,16 @@ class StreamThread:
 
     def end(self) -> None:
         """Keep the ledger for the next stream of the thread."""
-        answer(self._closing(), FailureGuard(UNSAVED))
+        answer(self._closing(), self._saving)
 
     async def aend(self) -> None:
         """`end`, async."""
-        await aanswer(self._closing(), FailureGuard(UNSAVED), goes_on=True)
+        await aanswer(self._closing(), self._saving, goes_on=True)
 
     def _opening(self, found: CheckpointTuple | None) -> Calls[Ledger]:
         self._saved = yield Call(self.store, "load_stream_state", self._address)
+        if self._saved is None:
+            yield from self._first()
         whole: Any = {}
         if self.graph is not None:
             whole = (yield Call(self.graph, "get_state", self.config)).values
@@ -143,6 +146,17 @@ class StreamThread:
             ledger.pending_ids = PendingIds()
         self._seed(ledger, stood)
         return ledger
+
+    def _first(self) -> Calls[None]:
+        """Keep a ledger of nothing, as a thread begins.
+
+        A process that is killed leaves it. Who resumes knows by it that the thread was read, so
+        that what no state holds of it is to be said again.
+        """
+        nothing = Ledger.within(self.dedup).beside({}, is_done=True)
+        with self._saving():
+            yield Call(self.store, "save_stream_state", self._address, nothing)
+            self._saved = nothing
 
     def _closing(self) -> Calls[None]:
         self.ledger.left_at = self._at or ""

@@ -77,7 +77,7 @@ async def test_a_ledger_is_saved_once_when_the_stream_has_ended(
 ) -> None:
     graph, store = recorded(*under_other_ids())
     await streamed(graph, ASKED, is_async=is_async, durability=durability)
-    (data,) = store.saved
+    _, data = store.saved  # a ledger of nothing is there before
     ledger = Ledger.from_bytes(data, beside=messages_of(graph))
     assert [entry.content.text for entry in ledger.known()] == ["First.", "Second.", "Third."]
 
@@ -95,8 +95,8 @@ def test_what_the_state_tells_is_not_saved() -> None:
     assert len(store.saved[0]) < 200
     graph, store = recorded(*under_other_ids())
     list(graph.stream(ASKED, THREAD, **OPTIONS))
-    assert b"own-" in store.saved[0]
-    assert b"Second." not in store.saved[0]
+    assert b"own-" in store.saved[-1]
+    assert b"Second." not in store.saved[-1]
 
 
 def test_of_a_task_that_waits_is_saved_what_it_has_said_until_it_is_done() -> None:
@@ -338,6 +338,30 @@ def test_a_copy_of_a_wrapped_graph_has_its_ledgers() -> None:
     assert kept is not None
     assert copied.own_stream_state.load_stream_state(AT) == kept
     assert graph.own_stream_state.load_stream_state(other) is None
+
+
+class KeepsTheFirst(InMemoryStreamStateStore):
+    """Of a process that is killed in its first stream."""
+
+    def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
+        if self.load_stream_state(address) is None:
+            super().save_stream_state(address, data)
+
+
+def test_what_was_done_when_a_process_was_killed_is_said_as_its_step_goes_on() -> None:
+    """LangGraph does not run it again, and says it in no other mode than `updates`."""
+
+    def asks(_: Any) -> Any:
+        return {"messages": [AIMessage(interrupt("Go on?"))]}
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("says", says("First.")).add_node("asks", asks)
+    builder.add_edge(START, "says").add_edge(START, "asks")
+    plain = builder.compile(checkpointer=InMemorySaver())
+    store = KeepsTheFirst()
+    list(exactly(plain, stream_state=store).stream(ASKED, THREAD, **OPTIONS))
+    later = exactly(plain, stream_state=store).stream(Command(resume="Yes."), THREAD, **OPTIONS)
+    assert sorted(folded(later).values()) == ["First.", "Yes."]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
