@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, CheckpointTuple
 from langgraph.pregel import Pregel
@@ -21,12 +22,13 @@ from langgraph.pregel import Pregel
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.chunk_filter import ChunkFilter, Opened
-from langgraph_once.stream.dedup.states.state_cut import in_lists, listed_ids, listed_unnamed
+from langgraph_once.stream.dedup.states.state_cut import in_lists, listed, listed_unnamed
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.pending_ids import PendingIds
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
+from langgraph_once.stream.part.namespace import Place
 from langgraph_once.stream.running.run import Run
 
 __all__ = ["Begun", "StreamThread", "aopened", "opened", "unread"]
@@ -137,7 +139,8 @@ class StreamThread:
             before = yield Call(self.saver, "get_tuple", found.parent_config)
         if found is not None:
             self._at, self._is_done = found.checkpoint["id"], not self._has_next(found.checkpoint)
-        self._state, stood = self._state_at(found, whole), self._state_at(before, whole)
+        self._state = self._state_at(found, whole)
+        stood = [*listed(self._state if before is found else self._state_at(before, whole))]
         ledger = self._ledger(stood)
         was_left = before is not None and ledger.left_at == before.checkpoint["id"]
         if not (was_left and before is found and self.may_repeat):
@@ -160,7 +163,10 @@ class StreamThread:
 
     def _closing(self) -> Calls[None]:
         self.ledger.left_at = self._at or ""
-        data = self.ledger.beside(in_lists(self._state), is_done=self._is_done)
+        # To look through the state of a long thread takes long, and a done step needs none of it.
+        needs_state = not self._is_done or self.ledger.hidden is not None
+        state = in_lists(self._state) if needs_state else {}
+        data = self.ledger.beside(state, is_done=self._is_done)
         if data != self._saved:
             yield Call(self.store, "save_stream_state", self._address, data)
 
@@ -185,23 +191,24 @@ class StreamThread:
     def _of_state(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         return {key: value for key, value in values.items() if key in self.keys}
 
-    def _ledger(self, stood: Mapping[str, Any]) -> Ledger:
+    def _ledger(self, stood: Sequence[tuple[BaseMessage, Place]]) -> Ledger:
         """The ledger that was kept beside a state, if one was."""
         if not self._saved:
             return Ledger.within(self.dedup)
+        beside = {str(message.id): message for message, _ in stood if message.id}
         # A ledger of a newer version, or damaged: the state tells most of it.
-        ledger = Ledger.from_bytes(self._saved, on_error="fresh", beside=in_lists(stood))
+        ledger = Ledger.from_bytes(self._saved, on_error="fresh", beside=beside)
         ledger.limit(self.dedup)  # which may have changed since
         return ledger
 
-    def _seed(self, ledger: Ledger, stood: Mapping[str, Any]) -> None:
+    def _seed(self, ledger: Ledger, stood: Sequence[tuple[BaseMessage, Place]]) -> None:
         """Note what the state tells of what the consumer has.
 
         Args:
             ledger: What the consumer has that no state tells.
-            stood: The state as the consumer knows it.
+            stood: The messages in the lists of the state that the consumer knows.
         """
-        known = listed_ids(stood)
+        known = {str(message.id): place for message, place in stood if message.id}
         ledger.seed((message for _, message in found_in_input(self._state)), known)
         for place, said in listed_unnamed(self._state).items():
             ledger.pending_ids.state((), place, said)

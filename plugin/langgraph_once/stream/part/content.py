@@ -8,7 +8,7 @@ the whole; the rest by value.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import (
@@ -16,6 +16,8 @@ from langchain_core.messages import (
     AIMessageChunk,
     BaseMessage,
     BaseMessageChunk,
+    HumanMessage,
+    SystemMessage,
     ToolCallChunk,
     ToolMessage,
     message_chunk_to_message,
@@ -41,6 +43,9 @@ CALL_BLOCKS = frozenset(
 THOUGHT_KEY = "reasoning_content"
 # They tell where a block stands, not what it says; Anthropic signs thoughts in their last chunk.
 PLACE_KEYS = frozenset({"type", "index", "id", "signature"})
+
+SPEAKERS: Mapping[type, str] = {AIMessage: "ai", HumanMessage: "human", SystemMessage: "system"}
+BESIDE_TEXT = ("additional_kwargs", "tool_calls", "invalid_tool_calls")
 
 Space: TypeAlias = Literal["same", "ends", "any"]
 """Where two texts that count as the same may differ in white space, if anywhere."""
@@ -114,6 +119,8 @@ def content_of(message: BaseMessage) -> Content:
 
     Fields that are assigned are not validated: what cannot be read so is compared as it stands.
     """
+    if (text := _mere_text(message)) is not None:
+        return text
     try:
         texts: list[str] = []
         blocks: dict[str, list[str]] = {}
@@ -124,6 +131,15 @@ def content_of(message: BaseMessage) -> Content:
         return Content(_kind(message), "".join(texts), _calls(message), rest)
     except Exception:
         return Content(_kind(message), "", (), (("malformed", repr(message.__dict__)),))
+
+
+def _mere_text(message: BaseMessage) -> Content | None:
+    """What a message says that is nothing but a text: most do, and it takes a quarter of the time."""
+    kind, fields = SPEAKERS.get(type(message)), vars(message)
+    text = fields.get("content")
+    if kind is None or type(text) is not str or any(map(fields.get, BESIDE_TEXT)):
+        return None
+    return Content(kind, text)
 
 
 def as_whole(message: BaseMessage) -> BaseMessage:
