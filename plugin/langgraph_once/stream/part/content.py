@@ -134,7 +134,7 @@ def content_of(message: BaseMessage) -> Content:
 
 
 def _mere_text(message: BaseMessage) -> Content | None:
-    """What a message says that is nothing but a text: most do, and it takes a quarter of the time."""
+    """What a message says that is nothing but a text, as most do: in a quarter of the time."""
     kind, fields = SPEAKERS.get(type(message)), vars(message)
     text = fields.get("content")
     if kind is None or type(text) is not str or any(map(fields.get, BESIDE_TEXT)):
