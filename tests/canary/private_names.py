@@ -158,6 +158,7 @@ PRIVATE: Final = (
             ("INTERRUPT", "under which key a state carries its interrupts", "test_intake"),
             ("OVERWRITE", "under which key JSON carries an `Overwrite`", "test_intake"),
             ("PUSH", "tasks of a `Send`", "test_once"),
+            ("TASKS", "what is sent to nodes, as a checkpoint has it", "test_once"),
             ("NO_WRITES", "that a task ended and gave nothing", "test_truth"),
         )
     ),

@@ -34,10 +34,10 @@ from langgraph_once.stream.running.run import Run
 __all__ = ["Begun", "StreamThread", "aopened", "opened", "unread"]
 
 UNREAD = "What the consumer of a stream has was not read"
+UNSAVED = "What the consumer of a stream has was not saved"
+
 TASKS = "__pregel_tasks"
 """The channel of what is sent to nodes (langgraph 1.2.24, langgraph/_internal/_constants.py)."""
-
-UNSAVED = "What the consumer of a stream has was not saved"
 
 
 @dataclass(kw_only=True)
@@ -113,18 +113,21 @@ class StreamThread:
 
     def comes_to(self, config: RunnableConfig, checkpoint: Checkpoint) -> None:
         """Note that the run has stored a checkpoint."""
-        where = config["configurable"]
-        if (str(where.get("thread_id")), where.get("checkpoint_ns") or "") == self._address:
-            self._at, self._is_done = checkpoint["id"], not self._has_next(checkpoint)
-            self._state = self._of_state(checkpoint["channel_values"])
+        with self._saving():
+            where = config["configurable"]
+            if (str(where.get("thread_id")), where.get("checkpoint_ns") or "") == self._address:
+                self._at, self._is_done = checkpoint["id"], not self._has_next(checkpoint)
+                self._state = self._of_state(checkpoint["channel_values"])
 
     def end(self) -> None:
-        """Keep the ledger for the next stream of the thread."""
-        answer(self._closing(), self._saving)
+        """Keep the ledger for the next stream of the thread; not if none was opened."""
+        if self._is_open:
+            answer(self._closing(), self._saving)
 
     async def aend(self) -> None:
         """`end`, async."""
-        await aanswer(self._closing(), self._saving, goes_on=True)
+        if self._is_open:
+            await aanswer(self._closing(), self._saving, goes_on=True)
 
     def _opening(self, found: CheckpointTuple | None) -> Calls[Ledger]:
         self._saved = yield Call(self.store, "load_stream_state", self._address)
@@ -164,9 +167,9 @@ class StreamThread:
     def _closing(self) -> Calls[None]:
         self.ledger.left_at = self._at or ""
         # To look through the state of a long thread takes long, and a done step needs none of it.
-        needs_state = not self._is_done or self.ledger.hidden is not None
-        state = in_lists(self._state) if needs_state else {}
-        data = self.ledger.beside(state, is_done=self._is_done)
+        is_done = self._is_done and bool(self.keys)  # else no state tells what was said
+        needs_state = not is_done or self.ledger.hidden is not None
+        data = self.ledger.beside(in_lists(self._state) if needs_state else {}, is_done=is_done)
         if data != self._saved:
             yield Call(self.store, "save_stream_state", self._address, data)
 

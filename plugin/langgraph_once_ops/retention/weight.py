@@ -110,7 +110,12 @@ def weigh(
     """
     settled = settled_before()
     places = {(ns, id_) for ns, ids in dropped.items() for id_ in ids}
-    places |= {at for at in rows.places if at not in rows.checkpoints and at[1] < settled}
+    graphs = {namespace for namespace, _ in rows.checkpoints - places}
+    places |= {
+        (namespace, id_)
+        for namespace, id_ in rows.places.keys() - rows.checkpoints
+        if id_ < settled and (id_ or namespace not in graphs)  # a ledger has none
+    }
     values = {
         key
         for key in rows.values

@@ -66,7 +66,7 @@ def dump(saver: Any, here: str, *thread_ids: str) -> dict[str, Any]:
             values = dict(each.checkpoint["channel_values"])
             checkpoint = each.checkpoint | {"channel_values": values}
             found[repr(each.config)] = each._replace(checkpoint=checkpoint)
-    addresses = "SELECT thread_id, checkpoint_ns, checkpoint_id FROM once_stream_states"
+    addresses = "SELECT thread_id, checkpoint_ns FROM once_stream_states"
     for address in starmap(StreamAddress, whole.ask(here, addresses)):
         found[repr(address)] = saver.load_stream_state(address)
     return found

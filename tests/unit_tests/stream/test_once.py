@@ -18,7 +18,7 @@ from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
 from langgraph_once.errors import ConfigError, StreamError
-from langgraph_once.stream import readers
+from langgraph_once.stream import readers, session
 from langgraph_once.stream.running import attempts
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
@@ -41,6 +41,7 @@ AUTO = DedupConfig(state="auto")
 def test_upstreams_private_keys_are_those_that_we_read() -> None:
     assert readers.TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
     assert readers.V3_KEY == upstream.CONFIG_KEY_STREAM_MESSAGES_V2
+    assert session.TASKS == upstream.TASKS
     assert attempts.PUSH == upstream.PUSH
 
 

@@ -179,6 +179,21 @@ class SetsUp(InMemorySaver):
         self.is_closed[0] = True
 
 
+class Traced(InMemorySaver):
+    """Somebody has put a function in place of a method, which no twin can hear."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.get_tuple = super().get_tuple  # type: ignore[method-assign]  # as a tracer does
+
+
+def test_of_a_saver_that_cannot_be_heard_no_ledger_is_kept() -> None:
+    graph, store = recorded(*under_other_ids(), saver=Traced())
+    told = [list(graph.stream(asked, THREAD, **OPTIONS)) for asked in (ASKED, ASKED)]
+    assert list(folded(itertools.chain(*told)).values()) == ["First.", "Second.", "Third."] * 2
+    assert store.saved == []
+
+
 @pytest.mark.parametrize("kind", [TellsNoIds, Slotted, SetsUp])
 def test_a_saver_of_any_make_keeps_the_thread_as_without_us(kind: Any) -> None:
     saver = kind()
