@@ -131,7 +131,7 @@ class StreamThread:
 
     def _opening(self, found: CheckpointTuple | None) -> Calls[Ledger]:
         self._saved = yield Call(self.store, "load_stream_state", self._address)
-        if self._saved is None:
+        if self._saved is None and found is None:
             yield from self._first()
         whole: Any = {}
         if self.graph is not None:
