@@ -130,8 +130,8 @@ as the stream ends; the checkpointer is asked for nothing else. If the store of 
 does not answer within a second, one log line says so, and some delivered parts may come again.
 Known limits:
 
-- A ledger is of a thread. A fork of a question that was answered tells its answers beside those of
-  the other branch.
+- Each thread has one ledger. If a thread is forked at a question that was answered, the consumer
+  gets the answers of both branches.
 - A server that is killed forgets the other ids of what it sent in that run: a message that a node
   returned under an id of its own, and that a later turn edits, is shown beside the old text.
 - A pair `("ai", text)` has no id until its reducer makes one. If a reader leaves streams more

@@ -241,7 +241,9 @@ class _Reader:
         if issubclass(cls, (set, frozenset)):
             return partial(self._set, cls)
         make = _maker(code, cls)
-        if is_short or not trust.reports:  # else each row is to warn of what is not listed
+        # A maker that was noted is not asked for again. A table that reports must be asked for each
+        # row: it warns then of a class that is not listed.
+        if is_short or not trust.reports:
             place = None if is_short else trust.current_name(f"{module}:{name}")
             makers.note((code, module, name), make, place)
         return make

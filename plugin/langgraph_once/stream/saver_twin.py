@@ -53,7 +53,7 @@ def twin_of(saver: BaseCheckpointSaver[Any], listener: Listener) -> BaseCheckpoi
 
 @functools.cache
 def _twin_class(saver: type) -> type:
-    # A slot, as the `__dict__` is that of the original.
+    # `listener` is a slot: the twin shares the `__dict__` of the original, which has no listener.
     names = {"__slots__": ("listener",), "__module__": saver.__module__}
     return type(saver.__name__, (_Twin, saver), {**names, "__qualname__": saver.__qualname__})
 

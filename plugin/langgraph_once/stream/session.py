@@ -178,12 +178,11 @@ class StreamThread:
         values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
         if values.get(TASKS):
             return True
-        return any(
-            channel in values and versions.get(channel) != seen.get(channel)
-            for node, channels in self.triggers.items()
-            for seen in (checkpoint["versions_seen"].get(node, {}),)
-            for channel in channels
-        )
+        for node, channels in self.triggers.items():
+            seen = checkpoint["versions_seen"].get(node, {})
+            if any(each in values and versions.get(each) != seen.get(each) for each in channels):
+                return True
+        return False
 
     def _state_at(self, found: CheckpointTuple | None, whole: Any) -> Mapping[str, Any]:
         """The state at a checkpoint; `whole` has what a checkpoint holds in part."""

@@ -184,7 +184,7 @@ class Traced(InMemorySaver):
 
     def __init__(self) -> None:
         super().__init__()
-        self.get_tuple = super().get_tuple  # type: ignore[method-assign]  # as a tracer does
+        vars(self)["get_tuple"] = super().get_tuple
 
 
 def test_of_a_saver_that_cannot_be_heard_no_ledger_is_kept() -> None:

@@ -74,7 +74,7 @@ def is_stream_state_store(value: object) -> TypeGuard[StreamStateStore]:
 
 
 class InMemoryStreamStateStore:
-    """Keeps ledgers in this process: those of the threads used last.
+    """Keeps the ledgers of the threads that were used last, in the memory of this process.
 
     Args:
         max_threads: The most to keep.

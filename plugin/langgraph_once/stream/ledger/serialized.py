@@ -62,7 +62,12 @@ def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
 
 
 def pack_entry(entry: Entry, is_told: bool = False) -> dict[str, Any]:
-    """The fields of a message that a saved ledger holds; not what it says where the state tells."""
+    """The fields of a message that a saved ledger holds.
+
+    Args:
+        entry: The message.
+        is_told: The state of the thread has what the message says, so the ledger leaves that out.
+    """
     return {
         **{name: getattr(entry, name) for name in KEPT},
         "task": entry.task,

@@ -3,8 +3,8 @@
 One key of the metadata, `once`, holds a small mapping. All tokens of one model run carry the
 very same mapping, so it costs nothing per token, and a reader may tell runs by identity.
 
-The metadata are also those of whoever starts a run, and of its models: what these put under our
-key is data, however much it looks like ours. So an annotation names the task of its message, and is
+Callers of a run and models write into the same metadata. What they put under our key is data,
+however much it looks like ours. So an annotation names the task of its message, and is
 believed where the metadata, in which LangGraph itself writes that task, say the same. Nobody knows
 that name before the run, so it holds in this process and over the wire, on servers with our handler
 and on others. The handler writes over what stands under the key; where the reader is not sent the

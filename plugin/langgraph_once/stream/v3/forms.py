@@ -18,7 +18,7 @@ __all__ = ["EventForm", "ExactEvents"]
 
 
 class EventForm(ExactForm):
-    """A form of v3, whose parts are events; what is still said at the end are whole messages.
+    """A form of v3. Its reader is sent events, and whole messages for what is left at the end.
 
     Attributes:
         reader: What the stream has said so far.

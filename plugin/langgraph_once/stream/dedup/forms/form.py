@@ -1,7 +1,7 @@
 """What a form of a stream is: the object that stands for one kind of reader.
 
-A deduplicator, the handler of a running graph and whoever opens a stream ask it what that reader
-needs. A new form is a subclass, and `readers.py` says who gets it.
+The deduplicator, the handler of a running graph and the opener of a stream ask the form what its
+reader needs. A new form is a subclass of `Form`, and `readers.py` says which reader gets it.
 """
 
 from __future__ import annotations
