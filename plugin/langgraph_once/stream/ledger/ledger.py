@@ -43,7 +43,6 @@ MAX_UPDATES = 4096
 MAX_ALIASES = 32
 """Of messages that the consumer has under other ids than the state; an edit of one that is
 forgotten is shown beside it."""
-MAX_HIDDEN = 512
 
 OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
     {"epoch": 1, "ended": 1, "left_at": "", "snapshots": [], "nameless": [], "waiting": []}
@@ -361,10 +360,9 @@ class Ledger(Entries):
             for ns, listed in self.snapshots.items()
         }
         hidden = None
-        if self.hidden is not None:  # which no other place tells
-            known = list(self.hidden.known())[-MAX_HIDDEN:]
-            entries_hidden = [pack_entry(each, _told_by(state, each)) for each in known]
-            hidden = write_body(self.hidden._body(entries_hidden, state))  # noqa: SLF001  # ours
+        if self.hidden is not None:  # all of it: nobody else knows that it is hidden
+            known = [pack_entry(each, _told_by(state, each)) for each in self.hidden.known()]
+            hidden = write_body(self.hidden._body(known, state))  # noqa: SLF001  # of this class
         return {
             "epoch": self.epoch,
             "ended": self.ended,

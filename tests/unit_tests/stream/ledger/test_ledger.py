@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import ConfigError, LedgerError, StreamError
 from langgraph_once.stream.ledger.entry import State
-from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import MAX_GRAPHS
 
@@ -186,3 +186,13 @@ def test_a_graph_around_has_what_came_in_a_state_of_one_inside() -> None:
     assert ledger.listed(("a:1",)) == ["m"]
     ledger.take_up(entry, ())
     assert ledger.listed(()) == ["m"]
+
+
+def test_what_is_hidden_is_never_left_out() -> None:
+    """Whoever forgot that a message is hidden would show it."""
+    ledger = Ledger()
+    ledger.hidden = Ledger()
+    for number in range(1_000):
+        ledger.hidden.deliver_in_state(f"m{number}", Content("ai", "Hidden."), ())
+    for data in (ledger.to_bytes(), ledger.beside({}, is_done=True)):
+        assert all(Ledger.from_bytes(data).hides(f"m{number}") for number in range(1_000))
