@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Event
 from typing import Any
 
 import pytest
@@ -112,13 +113,21 @@ def nested(id_: str | None) -> Any:
 
 
 def side_by_side(id_: str | None, wait_s: float = 0) -> Any:
+    later_runs = Event()
+
+    def add_beside(state: Any) -> Any:
+        # What stands in the list as the other starts has come in, so LangGraph does not show it.
+        later_runs.wait(timeout=10)
+        return add(id_, wait_s=wait_s)(state)
+
     def later(state: Any) -> Any:
+        later_runs.set()
         time.sleep(0.1)
         return hand_on(state)
 
     builder: Any = StateGraph(State)
     builder.add_node("begin", begin)
-    builder.add_node("add", add(id_, wait_s=wait_s))
+    builder.add_node("add", add_beside)
     builder.add_node("later", later)
     builder.add_node("last", hand_on)
     builder.add_edge(START, "begin")
