@@ -21,7 +21,7 @@ from bench.timing import compare, on_one_core, time_us
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms.exact import ExactForm
+from langgraph_once.stream.dedup.forms import ExactForm
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 from langgraph_once.stream.running.run import PENDING, Run
 

@@ -25,8 +25,8 @@ from langgraph_once.events.reading.artifacts import ArtifactTracker
 from langgraph_once.events.vocabulary.base import ToolCallEvent
 from langgraph_once.events.vocabulary.codec import as_json
 from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.messages_within import entries_of, found_in_update
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 
 __all__ = ["MODES", "Follower"]
 

@@ -16,10 +16,9 @@ from langgraph_once.compare import view
 from langgraph_once.events.reading.content_blocks import text_pieces
 from langgraph_once.events.vocabulary.base import related
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms.exact import operation_of
+from langgraph_once.stream.dedup.forms import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind
-from langgraph_once.stream.part.namespace import node_names
-from langgraph_once.stream.part.where import where_of
+from langgraph_once.stream.part.places import node_names, where_of
 
 __all__ = ["Items", "MessageItems", "Namespace", "Shown"]
 

@@ -50,7 +50,7 @@ from langgraph_once.events.vocabulary.event import (
     UsageEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import SoFar
-from langgraph_once.stream.part.where import Where, format_namespace
+from langgraph_once.stream.part.places import Where, format_namespace
 
 __all__ = [
     "EVENT_TYPES",

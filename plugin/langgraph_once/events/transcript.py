@@ -33,7 +33,7 @@ from langgraph_once.events.vocabulary.event import (
     UIEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import SoFar
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
 
 __all__ = ["ToolCallRecord", "Transcript"]
 

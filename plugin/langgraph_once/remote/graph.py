@@ -38,8 +38,8 @@ from langgraph_once.stream.chunk_filter import (
     filtered,
     itself,
 )
-from langgraph_once.stream.part.intake import StreamModes, Version, mode_set
 from langgraph_once.stream.part.resume import may_repeat
+from langgraph_once.stream.part.shapes import StreamModes, Version, mode_set
 
 __all__ = ["OnceRemoteGraph"]
 

@@ -22,9 +22,9 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream import Deduplicator, Part, annotation_of
 from langgraph_once.stream.part.annotation import annotated
 from langgraph_once.stream.part.content import as_whole
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.messages_within import found_in_input
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage
+from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, lineage
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 from langgraph_once.stream.readers import TASK_ID_KEY
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 

@@ -16,7 +16,7 @@ from langchain_core.runnables import RunnableConfig
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.remote.node import NS_KEY, is_task
-from langgraph_once.stream.part.namespace import NS_SEP, node_path
+from langgraph_once.stream.part.places import NS_SEP, node_path
 from langgraph_once.stream.readers import SERVED_KEY
 
 __all__ = ["METRICS", "ServedRun", "check_room", "in_own_thread", "served_run"]

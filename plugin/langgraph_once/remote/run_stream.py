@@ -21,8 +21,8 @@ from langgraph_once.remote.following.sdk_errors import is_transient
 from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.remote.wire.reconnect import Reading, aread_run, read_run
 from langgraph_once.stream import Ledger, Part
-from langgraph_once.stream.part.intake import StreamModes, mode_set
 from langgraph_once.stream.part.resume import may_repeat
+from langgraph_once.stream.part.shapes import StreamModes, mode_set
 
 __all__ = ["AsyncRunStream", "RunRequest", "RunStream"]
 

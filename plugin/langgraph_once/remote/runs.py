@@ -26,7 +26,7 @@ from langgraph_sdk.schema import (
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.remote.run_stream import AsyncRunStream, RunRequest, RunStream
 from langgraph_once.stream import Ledger
-from langgraph_once.stream.part.intake import StreamModes
+from langgraph_once.stream.part.shapes import StreamModes
 
 __all__ = ["RunOptions", "join_run", "stream_run"]
 

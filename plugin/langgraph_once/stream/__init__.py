@@ -7,16 +7,14 @@ only the running graph can tell, and these are the faces:
 graph     `once(graph)`: what a graph streams, wherever it runs.
 chunk_filter `dedup(chunks)`: chunks of any graph, with nothing else known of it.
 readers   Who reads a stream, and gets which form.
-printing  `print_mode`: what of messages is printed.
 announcement  How a reader in this process says who it is.
-session   One stream of a thread: its ledger is opened, and saved at the end.
-saver_twin What a run reads and stores of its thread, told as it does.
+session   One stream of a thread: its ledger is opened as the run begins, and saved at the end.
 bookkeeping  What is asked of savers and stores: it fails no stream, nor holds it up.
 v3        The same for protocol v3.
 
 Imports go one way:
-graph > session > bookkeeping | readers | saver_twin > printing | v3 > chunk_filter >
-announcement | running > dedup > ledger > part.
+graph > session > bookkeeping | readers > v3 > chunk_filter > announcement | running > dedup >
+ledger > part.
 """
 
 from langgraph_once.stream.chunk_filter import adedup, dedup
@@ -30,8 +28,7 @@ from langgraph_once.stream.ledger.ledger_store import (
     StreamStateStore,
 )
 from langgraph_once.stream.part.annotation import Annotation, annotation_of
-from langgraph_once.stream.part.envelope import GAP_MODE, Part
-from langgraph_once.stream.part.intake import event_part, sdk_part, v2_part
+from langgraph_once.stream.part.shapes import GAP_MODE, Part, event_part, sdk_part, v2_part
 from langgraph_once.stream.v3.transformer import CHANNEL
 
 __all__ = [

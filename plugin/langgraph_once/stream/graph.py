@@ -26,6 +26,7 @@ from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.chunk_filter import (
     ChunkFilter,
     Expand,
+    PrintingFilter,
     afiltered,
     alone,
     chunk_filter,
@@ -33,17 +34,16 @@ from langgraph_once.stream.chunk_filter import (
 )
 from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.dedup.states.state_cut import Hints
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import (
     InMemoryStreamStateStore,
     StreamStateStore,
     is_stream_state_store,
 )
-from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, with_modes
-from langgraph_once.stream.part.namespace import is_reserved
+from langgraph_once.stream.part.places import is_reserved
 from langgraph_once.stream.part.resume import is_resume, may_repeat
-from langgraph_once.stream.printing import PrintingFilter
+from langgraph_once.stream.part.shapes import StreamModes, Version, mode_set, reader, with_modes
 from langgraph_once.stream.readers import (
     PLAIN_READER,
     TASK_ID_KEY,
@@ -55,10 +55,9 @@ from langgraph_once.stream.readers import (
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.saver_twin import twin_of
-from langgraph_once.stream.session import StreamThread, aopened, opened
+from langgraph_once.stream.session import StreamThread, aopened, opened, twin_of
 from langgraph_once.stream.v3.events import EventFilter
-from langgraph_once.stream.v3.forms import EventForm
+from langgraph_once.stream.v3.protocol import EventForm
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
 __all__ = ["OnceStreams", "once"]

@@ -13,12 +13,9 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
 from langgraph_once.config import READER_KEY, DedupConfig
-from langgraph_once.stream.dedup.forms.exact import ExactForm
-from langgraph_once.stream.dedup.forms.form import Form
-from langgraph_once.stream.dedup.forms.stock import StockForm
-from langgraph_once.stream.part.intake import Version
-from langgraph_once.stream.v3.forms import ExactEvents
-from langgraph_once.stream.v3.protocol import ProtocolForm
+from langgraph_once.stream.dedup.forms import ExactForm, Form, StockForm
+from langgraph_once.stream.part.shapes import Version
+from langgraph_once.stream.v3.protocol import ExactEvents, ProtocolForm
 
 __all__ = [
     "PLAIN_READER",

@@ -1,7 +1,7 @@
 """One stream of a wrapped graph, from the ledger that its thread left to the one it leaves.
 
 Nothing is asked twice: a run reads its checkpoint as it begins and stores others as it goes, and
-a twin of its saver tells which (`saver_twin`). Nothing is written while it goes on: what a killed
+a twin of its saver tells which. Nothing is written while it goes on: what a killed
 process had said and no checkpoint holds comes again.
 """
 
@@ -26,12 +26,104 @@ from langgraph_once.stream.dedup.states.state_cut import in_lists, listed, liste
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.pending_ids import PendingIds
-from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
-from langgraph_once.stream.part.namespace import Place
+from langgraph_once.stream.part.places import Place
+from langgraph_once.stream.part.shapes import Part
 from langgraph_once.stream.running.run import Run
 
-__all__ = ["Begun", "StreamThread", "aopened", "opened", "unread"]
+__all__ = ["Begun", "Listener", "StreamThread", "aopened", "opened", "twin_of", "unread"]
+
+
+class Listener(Protocol):
+    """Hears what one run reads and writes."""
+
+    def takes_first(self) -> bool:
+        """Whether nothing was read yet; from now on something is."""
+
+    def begins_at(self, found: CheckpointTuple | None) -> None:
+        """Hear where the run begins."""
+
+    async def abegins_at(self, found: CheckpointTuple | None) -> None:
+        """`begins_at`, async."""
+
+    def comes_to(self, config: RunnableConfig, checkpoint: Checkpoint) -> None:
+        """Hear what was stored."""
+
+
+def twin_of(saver: BaseCheckpointSaver[Any], listener: Listener) -> BaseCheckpointSaver[Any]:
+    """A saver that is as `saver`, and tells `listener` where a run begins and what it comes to.
+
+    LangGraph makes shallow copies of savers, too (1.2.24, `BaseCheckpointSaver.with_allowlist`). A
+    twin shares even the attributes of its original: what one of them sets up, the other has.
+
+    One that keeps nothing in a `__dict__` has none: it is given back, and nobody is told.
+    """
+    try:
+        original: Any = type(saver)
+        cls: Any = _twin_class(original)
+        twin: BaseCheckpointSaver[Any] = cls.__new__(cls)
+        twin.__dict__ = vars(saver)
+    except TypeError:
+        return saver
+    for name in _slots(original):
+        if hasattr(saver, name):
+            setattr(twin, name, getattr(saver, name))
+    twin.listener = listener  # type: ignore[attr-defined]  # the slot
+    return twin
+
+
+@functools.cache
+def _twin_class(saver: type) -> type:
+    # `listener` is a slot: the twin shares the `__dict__` of the original, which has no listener.
+    names = {"__slots__": ("listener",), "__module__": saver.__module__}
+    return type(saver.__name__, (_Twin, saver), {**names, "__qualname__": saver.__qualname__})
+
+
+def _slots(cls: type) -> Iterator[str]:
+    """The attributes of an object that are in no `__dict__`."""
+    for base in cls.__mro__:
+        named = vars(base).get("__slots__", ())
+        for name in (named,) if isinstance(named, str) else named:
+            is_private = name.startswith("__") and not name.endswith("__")
+            yield f"_{base.__name__.lstrip('_')}{name}" if is_private else name
+
+
+class _Twin(BaseCheckpointSaver[Any]):
+    """What a twin does beside its original."""
+
+    __slots__ = ()
+
+    listener: Listener
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        is_first = self.listener.takes_first()
+        found = super().get_tuple(config)
+        if is_first:
+            self.listener.begins_at(found)
+        return found
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        is_first = self.listener.takes_first()
+        found = await super().aget_tuple(config)
+        if is_first:
+            await self.listener.abegins_at(found)
+        return found
+
+    def put(
+        self, config: RunnableConfig, checkpoint: Checkpoint, *rest: Any, **named: Any
+    ) -> RunnableConfig:
+        self.listener.comes_to(config, checkpoint)
+        return super().put(config, checkpoint, *rest, **named)
+
+    async def aput(
+        self, config: RunnableConfig, checkpoint: Checkpoint, *rest: Any, **named: Any
+    ) -> RunnableConfig:
+        self.listener.comes_to(config, checkpoint)
+        return await super().aput(config, checkpoint, *rest, **named)
+
+    def __del__(self) -> None:
+        """Nothing: what there is to close belongs to the original."""
+
 
 UNREAD = "What the consumer of a stream has was not read"
 UNSAVED = "What the consumer of a stream has was not saved"

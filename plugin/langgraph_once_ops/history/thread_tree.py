@@ -20,7 +20,7 @@ from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.namespace import around
+from langgraph_once.stream.part.places import around
 from langgraph_once_ops.due import is_note, sends_in, status_of, task_states
 from langgraph_once_ops.history.listing import Status, graph_of
 from langgraph_once_ops.survey.sizes import tables_in

@@ -24,7 +24,7 @@ from langgraph_once.events import (
 )
 from langgraph_once.events.reading.recent_keys import FinishedMessages
 from langgraph_once.stream import Part
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
 from tests.corpus.graphs import chain, nested, returns, says
 from tests.corpus.scenario import ASKED
 from tests.exact import exactly

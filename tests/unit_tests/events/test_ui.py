@@ -12,7 +12,7 @@ from langgraph.graph.ui import ui_message_reducer
 
 from langgraph_once.events import Transcript
 from langgraph_once.events.reading.ui_messages import UIMessages, is_ui_message
-from langgraph_once.stream.part.where import NOWHERE
+from langgraph_once.stream.part.places import NOWHERE
 
 
 def told(*messages: dict[str, Any], max_messages: int = 9) -> list[tuple[Any, ...]]:

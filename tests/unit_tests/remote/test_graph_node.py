@@ -23,8 +23,8 @@ from langgraph_once import DedupConfig
 from langgraph_once.remote.node import Caller
 from langgraph_once.remote.recipients import Recipients, Wanted
 from langgraph_once.stream import GAP_MODE, Part, annotation_of
-from langgraph_once.stream.dedup.forms.exact import ExactForm
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.dedup.forms import ExactForm
+from langgraph_once.stream.part.places import TASK_NS_KEY
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 from langgraph_once.stream.running.run import PENDING, Run
 from tests.unit_tests.stream.scenes import chain, says

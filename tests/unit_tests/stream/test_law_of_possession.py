@@ -38,8 +38,7 @@ from typing_extensions import TypedDict
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, once
-from langgraph_once.stream.dedup.forms.exact import ExactForm
-from langgraph_once.stream.dedup.forms.form import MESSAGE_MODES
+from langgraph_once.stream.dedup.forms import MESSAGE_MODES, ExactForm
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import model
 from tests.unit_tests.stream.test_law_graphs import (

@@ -18,8 +18,7 @@ from langgraph_once.events.vocabulary.event import (
     Event,
 )
 from langgraph_once.stream import Part
-from langgraph_once.stream.part.namespace import is_reserved
-from langgraph_once.stream.part.where import Pattern, Where
+from langgraph_once.stream.part.places import Pattern, Where, is_reserved
 
 __all__ = ["ChannelEvents", "node_updates", "read_key"]
 

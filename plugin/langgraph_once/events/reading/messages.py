@@ -31,9 +31,9 @@ from langgraph_once.events.vocabulary.event import (
     UsageEvent,
 )
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms.exact import operation_of
+from langgraph_once.stream.dedup.forms import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind
-from langgraph_once.stream.part.where import Pattern, Where, where_of
+from langgraph_once.stream.part.places import Pattern, Where, where_of
 
 __all__ = ["MessageEvents"]
 

@@ -18,7 +18,7 @@ from langgraph_once.events.reading.content_blocks import REASONING_KEY, TextKind
 from langgraph_once.events.reading.tool_call_fragments import MessageCalls
 from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.events.vocabulary.growing_text import Growing
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
 
 __all__ = ["OpenMessage"]
 

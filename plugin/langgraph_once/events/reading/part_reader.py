@@ -26,9 +26,9 @@ from langgraph_once.events.vocabulary.event import (
     TaskStartedEvent,
 )
 from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 
 __all__ = ["PartReader"]
 

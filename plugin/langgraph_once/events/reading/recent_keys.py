@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.stream.part.namespace import node_names
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where, node_names
 
 __all__ = ["Bounded", "FinishedMessages", "MessageOrigin", "RecentKeys"]
 

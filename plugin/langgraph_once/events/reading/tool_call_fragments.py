@@ -24,7 +24,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import Growing, SoFar
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
 
 __all__ = ["MessageCalls", "Source", "ToolCallState"]
 

@@ -15,7 +15,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
     ToolResultEvent,
 )
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
 
 __all__ = ["ToolCallTracker"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph_once.events.reading.recent_keys import Bounded
 from langgraph_once.events.vocabulary.event import UIEvent
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
 
 __all__ = ["UIMessages", "is_ui_message"]
 

@@ -27,7 +27,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolResultEvent,
 )
 from langgraph_once.extras import install_command
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
 
 if TYPE_CHECKING:
     from ag_ui.core import BaseEvent

@@ -11,7 +11,7 @@ from langgraph_once.errors import ConfigError, StreamError
 from langgraph_once.events.sources.protocol_parts import ProtocolParts
 from langgraph_once.stream import Part, event_part, sdk_part, v2_part
 from langgraph_once.stream.part.from_json import revive_part
-from langgraph_once.stream.part.intake import reader
+from langgraph_once.stream.part.shapes import reader
 
 __all__ = ["SHAPE_KEYS", "Chunk", "ReadChunk", "local_part", "self_told", "shape_reader"]
 

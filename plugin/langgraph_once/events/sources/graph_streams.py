@@ -19,7 +19,7 @@ from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamin
 from langgraph_once.stream import OnceStreams, once
 from langgraph_once.stream.bookkeeping import Call, Calls
 from langgraph_once.stream.part.from_json import revive
-from langgraph_once.stream.part.where import Pattern
+from langgraph_once.stream.part.places import Pattern
 
 __all__ = [
     "UNREAD",

@@ -16,8 +16,7 @@ from langgraph_once.events.reading.channels import node_updates
 from langgraph_once.events.reading.recent_keys import Bounded, RecentKeys
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
-from langgraph_once.stream.part.where import NODE_KEY
+from langgraph_once.stream.part.places import NODE_KEY, TASK_NS_KEY
 from langgraph_once.stream.v3.reading import EventReader
 
 __all__ = ["ProtocolParts"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from langgraph_once.stream.part.where import NOWHERE, Where
+from langgraph_once.stream.part.places import NOWHERE, Where
 
 __all__ = ["BaseEvent", "ToolCallEvent", "related"]
 

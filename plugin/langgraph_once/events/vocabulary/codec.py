@@ -12,7 +12,7 @@ from langgraph_once.errors import StreamError
 from langgraph_once.events.vocabulary.event import EVENT_TYPES, Event
 from langgraph_once.events.vocabulary.growing_text import SoFar
 from langgraph_once.stream.part.from_json import revive
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.places import Where
 
 __all__ = ["as_json", "from_dict", "to_dict"]
 

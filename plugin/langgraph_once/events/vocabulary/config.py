@@ -11,7 +11,7 @@ from pydantic import AfterValidator
 from langgraph_once.config import wrong_pattern
 from langgraph_once.config_class import config
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.part.where import Pattern
+from langgraph_once.stream.part.places import Pattern
 
 __all__ = [
     "ChannelConfig",

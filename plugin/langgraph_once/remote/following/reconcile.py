@@ -19,10 +19,10 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.stream import Part
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.places import TASK_NS_KEY
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 
 __all__ = [
     "Delivered",

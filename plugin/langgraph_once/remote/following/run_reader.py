@@ -25,7 +25,7 @@ from langgraph_once.remote.following.sdk_errors import (
 )
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.part.intake import mode_set
+from langgraph_once.stream.part.shapes import mode_set
 
 __all__ = ["FAILED", "GONE", "Headers", "RunReader"]
 

@@ -7,9 +7,7 @@ from typing import Any
 from langgraph.types import GraphOutput, Interrupt
 
 from langgraph_once.stream import Part
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY
-from langgraph_once.stream.part.intake import StreamModes, Version, mode_set
-from langgraph_once.stream.part.render import writer
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY, StreamModes, Version, mode_set, writer
 
 __all__ = ["Result"]
 

@@ -12,8 +12,8 @@ from langgraph.types import Command, Send
 from langgraph_once.errors import StreamError
 from langgraph_once.remote.shapes.snapshots import as_config, as_tuples, error_of
 from langgraph_once.stream import Part, sdk_part
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.from_json import revive, revive_part
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 
 __all__ = ["as_local", "local_parts", "put_tuples"]
 

@@ -10,8 +10,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 
 __all__ = [
     "Pages",

@@ -22,9 +22,9 @@ from langgraph_once.stream.dedup.states.unchanged import METADATA_KEY, is_cached
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, annotated
 from langgraph_once.stream.part.content import as_whole, content_of
-from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, Place, bare
+from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, Place, bare
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["CachedParts"]
 

@@ -16,13 +16,12 @@ from langchain_core.messages import (
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.dedup.forms.exact import ExactForm
-from langgraph_once.stream.dedup.forms.form import STATE_MODES, Form
+from langgraph_once.stream.dedup.forms import STATE_MODES, ExactForm, Form
 from langgraph_once.stream.dedup.hidden import HiddenMessages
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation
-from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.states.state_cut import (
+    Hints,
     IsMessageKeyIn,
     StateCut,
     is_default_key,
@@ -36,11 +35,11 @@ from langgraph_once.stream.dedup.states.unchanged import (
 )
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.pending_ids import with_id
-from langgraph_once.stream.ledger.undelivered import keep_undelivered
+from langgraph_once.stream.ledger.serialized import keep_undelivered
 from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.content import content_of
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.places import TASK_NS_KEY
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["Deduplicator"]
 

@@ -15,16 +15,22 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig, HideConfig
-from langgraph_once.stream.dedup.forms.exact import ExactForm
-from langgraph_once.stream.dedup.messages.fact import MessageFact
-from langgraph_once.stream.dedup.messages.identity import COPIES_NOTHING
+from langgraph_once.stream.dedup.forms import ExactForm
+from langgraph_once.stream.dedup.messages.identity import COPIES_NOTHING, MessageFact
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import DedupStats
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, node_names
-from langgraph_once.stream.part.where import NODE_KEY, Pattern, where_of
+from langgraph_once.stream.part.places import (
+    NODE_KEY,
+    NS_SEP,
+    TASK_NS_KEY,
+    Pattern,
+    lineage,
+    node_names,
+    where_of,
+)
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["HiddenMessages", "Hiding"]
 

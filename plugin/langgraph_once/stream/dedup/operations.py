@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 from langchain_core.messages import RemoveMessage
 
 from langgraph_once.metrics import OUTCOMES, streams
-from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["ATTEMPTS", "Because", "DedupStats", "Kind", "Operation", "removing"]
 

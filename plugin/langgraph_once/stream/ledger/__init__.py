@@ -5,7 +5,6 @@ entries     How a message is found by its id or its task, and when it is forgott
 texts       How a message is found by what it says.
 entry       What is known of one message.
 pending_ids Messages that wait for the id that their reducer gives them.
-undelivered What was said when the consumer had left.
-serialized  How a ledger becomes bytes.
-store       Where the ledger of a thread is kept between streams.
+serialized  How a ledger becomes bytes, and what was said when the consumer had left.
+ledger_store Where the ledger of a thread is kept between streams.
 """

@@ -9,7 +9,7 @@ from itertools import takewhile
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import Texts
 from langgraph_once.stream.part.content import Content
-from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, is_inside, lineage, names
+from langgraph_once.stream.part.places import NS_SEP, Place, bare, is_inside, lineage, names
 
 __all__ = ["Entries"]
 

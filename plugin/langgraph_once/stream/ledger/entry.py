@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.stream.part.annotation import Annotation
 from langgraph_once.stream.part.content import Content, StreamedContent
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import akin, lineage
+from langgraph_once.stream.part.places import akin, lineage
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["Entry", "State"]
 

@@ -18,15 +18,16 @@ from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with
 from langgraph_once.stream.ledger.serialized import (
     pack_entry,
     read_body,
+    read_undelivered,
     said_in,
     unpack_entry,
     write_body,
+    write_undelivered,
 )
 from langgraph_once.stream.ledger.texts import cut_short, is_original, saying
-from langgraph_once.stream.ledger.undelivered import read_undelivered, write_undelivered
 from langgraph_once.stream.part.content import Content, Space, content_of
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, PerGraph, Place, bare, lineage, names
+from langgraph_once.stream.part.places import NS_SEP, PerGraph, Place, bare, lineage, names
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["MAX_MESSAGES", "Ledger", "Listed"]
 

@@ -14,8 +14,8 @@ from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.texts import copied, saying
 from langgraph_once.stream.part.annotation import annotated, annotation_of
 from langgraph_once.stream.part.content import Content
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, PerGraph, Place, bare, lineage
+from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, PerGraph, Place, bare, lineage
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["PendingId", "PendingIds", "with_id"]
 

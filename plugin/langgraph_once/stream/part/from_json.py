@@ -9,7 +9,7 @@ from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage
 from langgraph.types import Interrupt
 from pydantic import TypeAdapter
 
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY, Part
 
 __all__ = ["revive", "revive_part"]
 

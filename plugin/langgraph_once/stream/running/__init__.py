@@ -4,8 +4,7 @@ handler         What models say and nodes return; start here.
 handler_hiding  The same, with what is not streamed.
 install         How LangGraph comes to use these handlers, and one for v3; no other place does.
 run             What a handler must know of its stream.
-attempts        Which tasks run, which attempt that is, and what failed ones said.
+attempts        Which tasks run, in which attempt, what they returned and what failed ones said.
 inputs          What graphs and tasks were given, so that an echo is no news.
-returned        What a node returned, beside what others wrote.
 node_handler    When nodes begin, return and fail; what states do not tell of that.
 """

@@ -43,21 +43,23 @@ from langgraph_once.stream.part.annotation import (
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import Found, found_in_input, found_in_update
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, node_names
-from langgraph_once.stream.part.where import NODE_KEY
+from langgraph_once.stream.part.places import NODE_KEY, NS_SEP, TASK_NS_KEY, node_names
 from langgraph_once.stream.running.attempts import (
+    ConcurrentWrites,
     EmittedMessage,
     Meta,
     ModelRun,
     Task,
+    TaskWrite,
     beside_failed,
+    dropped,
     first_message,
     graph_of,
     is_sent,
+    known_first,
 )
 from langgraph_once.stream.running.inputs import Standing
 from langgraph_once.stream.running.node_handler import NodeHandler
-from langgraph_once.stream.running.returned import ConcurrentWrites, TaskWrite, dropped, known_first
 from langgraph_once.stream.running.run import Run
 
 __all__ = ["OnceMessagesHandler"]

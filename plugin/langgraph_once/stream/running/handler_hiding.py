@@ -24,7 +24,7 @@ from langgraph_once.stream.ledger.texts import original_of
 from langgraph_once.stream.part.annotation import Source, note_in
 from langgraph_once.stream.part.content import Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
-from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
+from langgraph_once.stream.part.places import TASK_NS_KEY, lineage
 from langgraph_once.stream.running.attempts import EmittedMessage, Meta, Task, first_message
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 from langgraph_once.stream.running.node_handler import is_node

@@ -19,8 +19,8 @@ from langgraph.pregel import Pregel
 from langgraph.types import Command
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.forms.form import Form
-from langgraph_once.stream.part.namespace import node_path
+from langgraph_once.stream.dedup.forms import Form
+from langgraph_once.stream.part.places import node_path
 from langgraph_once.stream.running.inputs import GivenToGraph
 
 __all__ = ["PENDING", "Run"]

@@ -14,11 +14,9 @@ from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Content, as_whole
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.intake import v2_part
-from langgraph_once.stream.part.namespace import task_in
-from langgraph_once.stream.part.render import writer
-from langgraph_once.stream.v3.forms import EventForm
+from langgraph_once.stream.part.places import task_in
+from langgraph_once.stream.part.shapes import Part, v2_part, writer
+from langgraph_once.stream.v3.protocol import EventForm
 from langgraph_once.stream.v3.reading import EventReader, event_of, marked
 
 __all__ = ["EventFilter"]

@@ -1,4 +1,4 @@
-"""v3: what a stock client of the protocol is sent over a network.
+"""v3: what its readers need, and what a stock client of the protocol is sent over a network.
 
 Of the `messages` of v3 a LangGraph server sends only the events of models: no whole message, no
 removal, no metadata (langgraph-api 0.16.7). Clients keep a list of messages by id. A message that
@@ -10,22 +10,57 @@ message that the state has otherwise is begun anew with that text.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.language_models._compat_bridge import message_to_events
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.dedup.forms import ExactForm
 from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
 from langgraph_once.stream.part.content import Content
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import lineage, task_in
-from langgraph_once.stream.v3.forms import EventForm
-from langgraph_once.stream.v3.reading import event_of, mark_of, marked, run_of
+from langgraph_once.stream.part.places import lineage, task_in
+from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.v3.reading import EventReader, event_of, mark_of, marked, run_of
 
-__all__ = ["ProtocolForm"]
+__all__ = ["EventForm", "ExactEvents", "ProtocolForm"]
+
+
+class EventForm(ExactForm):
+    """A form of v3. Its reader is sent events, and whole messages for what is left at the end.
+
+    Attributes:
+        reader: What the stream has said so far.
+    """
+
+    reader: EventReader
+
+    def policy(self, config: DedupConfig) -> DedupConfig:
+        """What runs again is retracted, also where it is to be held.
+
+        Of a model whose first event was withheld, upstream's projections understand no later one.
+        """
+        return replace(config, reexecution="retract") if config.reexecution == "hold" else config
+
+    @abstractmethod
+    def told(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
+        """What to send of a part: the operations on it, whose parts are events."""
+
+
+class ExactEvents(EventForm):
+    """The form of a reader in this process, or one over a network that announced itself."""
+
+    def told(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
+        """The events, each after the end of what it takes back."""
+        for out in (operation.part for operation in operations):
+            if out is not None:
+                if isinstance(out.data, RemoveMessage):
+                    yield from self.reader.void(out, by=run_of(part))
+                yield out
 
 
 @dataclass(slots=True, eq=False)

@@ -14,8 +14,8 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 
 from langgraph_once.stream.part.annotation import ANNOTATION_KEY, annotation_of
 from langgraph_once.stream.part.content import Content
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import task_in
+from langgraph_once.stream.part.places import task_in
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["VOID", "EventReader", "Mark", "event_of", "mark_of", "marked", "run_of"]
 

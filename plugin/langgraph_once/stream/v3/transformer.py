@@ -22,10 +22,8 @@ from langgraph.stream.transformers import MessagesTransformer
 
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.part.content import Content, StreamedContent, content_of
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.intake import event_part
-from langgraph_once.stream.part.namespace import task_in
-from langgraph_once.stream.part.render import writer
+from langgraph_once.stream.part.places import task_in
+from langgraph_once.stream.part.shapes import Part, event_part, writer
 from langgraph_once.stream.v3.reading import VOID, EventReader, Mark, event_of, mark_of, run_of
 
 __all__ = ["CHANNEL", "HIDDEN_METHOD", "HideEdits", "OnceChannel", "rewrites", "with_channel"]

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms.exact import ExactForm, operation_of
+from langgraph_once.stream.dedup.forms import ExactForm, operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 
 GONE = RemoveMessage(id="m")

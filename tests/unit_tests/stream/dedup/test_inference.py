@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from langgraph_once import DedupConfig, Ledger, dedup
 from langgraph_once.stream.part.content import StreamedContent, content_of
-from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.shapes import Part
 from langgraph_once.stream.v3.reading import EventReader
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in, model

@@ -15,7 +15,7 @@ from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.stream import Part
 from langgraph_once.stream.announcement import announced
 from langgraph_once.stream.chunk_filter import chunk_filter, filtered
-from langgraph_once.stream.dedup.forms.exact import ExactForm
+from langgraph_once.stream.dedup.forms import ExactForm
 from langgraph_once.stream.dedup.operations import Kind, Operation
 
 

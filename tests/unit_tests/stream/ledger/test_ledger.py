@@ -13,8 +13,8 @@ from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import ConfigError, LedgerError, StreamError
 from langgraph_once.stream.ledger.entry import State
 from langgraph_once.stream.part.content import Content, content_of
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import MAX_GRAPHS
+from langgraph_once.stream.part.places import MAX_GRAPHS
+from langgraph_once.stream.part.shapes import Part
 
 TASK = {"langgraph_checkpoint_ns": "n:1"}
 

@@ -17,7 +17,7 @@ from langgraph_once import DedupConfig, Ledger
 from langgraph_once.stream import Deduplicator, Part
 from langgraph_once.stream.ledger import serialized
 from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.ledger.undelivered import keep_undelivered
+from langgraph_once.stream.ledger.serialized import keep_undelivered
 from langgraph_once.stream.part.annotation import Annotation
 from langgraph_once.stream.part.content import content_of
 from tests.exact import exactly

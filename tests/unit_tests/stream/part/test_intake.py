@@ -10,8 +10,8 @@ from langgraph.types import Interrupt
 
 from langgraph_once import DedupConfig, dedup
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.intake import (
+from langgraph_once.stream.part.shapes import (
+    Part,
     Version,
     event_part,
     mode_set,
@@ -19,8 +19,8 @@ from langgraph_once.stream.part.intake import (
     sdk_part,
     token_reader,
     v2_part,
+    writer,
 )
-from langgraph_once.stream.part.render import writer
 
 NS = ("research:1", "tools:2")
 TOKEN = (AIMessageChunk(content="Hi", id="m"), {"langgraph_node": "agent"})

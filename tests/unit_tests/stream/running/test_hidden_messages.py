@@ -22,7 +22,7 @@ from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup
 from langgraph_once.stream import Part
 from langgraph_once.stream.announcement import first_chunk
-from langgraph_once.stream.dedup.forms.exact import ExactForm
+from langgraph_once.stream.dedup.forms import ExactForm
 from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
 from langgraph_once.stream.running.run import Run
 from tests.exact import exactly

@@ -1,7 +1,6 @@
 """A part of mode `messages` in, operations out.
 
-fact         What the part says, without judgement.
-identity     Which message of the ledger it speaks of: the matchers.
+identity     What the part says, and which message of the ledger it speaks of: the matchers.
 cases        How the two stand.
 lifecycle    What follows in each case; start here.
 reexecution  What a task said before it ran again, or says a second time beside it.

@@ -9,15 +9,14 @@ from langchain_core.messages import AIMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.forms.form import Form
-from langgraph_once.stream.dedup.messages.fact import MessageFact
-from langgraph_once.stream.dedup.messages.identity import Identity, Match
+from langgraph_once.stream.dedup.forms import Form
+from langgraph_once.stream.dedup.messages.identity import Identity, Match, MessageFact
 from langgraph_once.stream.dedup.messages.reexecution import ConcurrentMessages, Reexecution
 from langgraph_once.stream.dedup.operations import Because, DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.texts import says
-from langgraph_once.stream.part.namespace import lineage
+from langgraph_once.stream.part.places import lineage
 
 __all__ = ["Case", "Cases"]
 

@@ -11,14 +11,13 @@ from typing import Any, ClassVar, Final, NamedTuple
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk, RemoveMessage
 
 from langgraph_once.stream.dedup.messages.cases import Case, Cases
-from langgraph_once.stream.dedup.messages.fact import MessageFact
-from langgraph_once.stream.dedup.messages.identity import Match
+from langgraph_once.stream.dedup.messages.identity import Match, MessageFact
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import says
 from langgraph_once.stream.part.content import StreamedContent
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import lineage
+from langgraph_once.stream.part.places import lineage
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["Lifecycle", "Rule"]
 

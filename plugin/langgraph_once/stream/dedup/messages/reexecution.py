@@ -12,14 +12,14 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.messages.fact import MessageFact
+from langgraph_once.stream.dedup.messages.identity import MessageFact
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation, removing
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.texts import saying
 from langgraph_once.stream.part.content import StreamedContent
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import TASK_NS_KEY, bare
+from langgraph_once.stream.part.places import TASK_NS_KEY, bare
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["ConcurrentMessages", "HeldRetry", "Reexecution", "end_of"]
 

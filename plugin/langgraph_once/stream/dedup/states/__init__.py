@@ -2,6 +2,4 @@
 
 state_cut  How one state is walked, and messages are left out of it; start here.
 unchanged  Which states and updates come again as they were.
-after_gap  Which messages of a state were streamed before a gap.
-hints      What is known of the nodes where `messages` is not streamed.
 """

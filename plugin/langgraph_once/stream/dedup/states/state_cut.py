@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections import Counter
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
@@ -24,30 +24,78 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
 from langgraph_once.stream.dedup.operations import DedupStats
-from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.texts import copied, says
-from langgraph_once.stream.part.content import Content, content_of
-from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.ledger.ledger import MAX_MESSAGES, Ledger
+from langgraph_once.stream.ledger.texts import copied, saying, says
+from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.messages_within import (
     DEFAULT_KEY,
     coerced,
     fields_of,
+    found_in_input,
     is_message_like,
     overwritten,
 )
-from langgraph_once.stream.part.namespace import NS_SEP, Place, is_reserved
+from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved, names
+from langgraph_once.stream.part.shapes import Part
 
 __all__ = [
+    "Hints",
     "IsMessageKeyIn",
     "StateCut",
+    "alias_messages_after_gap",
     "in_lists",
     "is_default_key",
     "listed",
     "listed_ids",
     "listed_unnamed",
 ]
+
+
+class Hints:
+    """What `HintsHandler` heard of a run beside its states.
+
+    Args:
+        space: What white space a copy may differ in from what it is a copy of.
+        max_messages: The most messages to know. The oldest are forgotten, as by the ledger: a
+            copy of one of them is taken for a new message.
+
+    Attributes:
+        origins: For the id of each message the graph and the task that returned it first.
+        rerun: The tasks that ran again, each when it did.
+        void: The ids of what nodes inside them had returned: the states that hold it may be
+            read only later.
+    """
+
+    __slots__ = ("_max_messages", "origins", "rerun", "space", "void")
+
+    def __init__(self, space: Space = "any", *, max_messages: int = MAX_MESSAGES) -> None:
+        self.space: Space = space
+        self._max_messages = max_messages
+        self.origins: OrderedDict[str, tuple[Place, str]] = OrderedDict()
+        self.rerun: deque[str] = deque()
+        self.void: set[str] = set()
+
+    def note_rerun(self, task: str) -> None:
+        """Note that a task begins anew."""
+        self.rerun.append(task)
+        inside = tuple(name + NS_SEP for name in names(task))
+        origins = list(self.origins.items())  # tasks beside it may return in other threads
+        self.void.update(known for known, (_, by) in origins if (by + NS_SEP).startswith(inside))
+
+    def note_returned(self, message_id: str, graph: Place, task: str) -> None:
+        """Note that a task of a graph returned a message."""
+        self.void.discard(message_id)
+        self.origins.setdefault(message_id, (graph, task))
+        if len(self.origins) > self._max_messages:
+            oldest, _ = self.origins.popitem(last=False)
+            self.void.discard(oldest)
+
+    def place(self, message_id: str, ns: Place) -> Place:
+        """What runs the task whose message comes in a payload of `ns`: that graph, or a caller."""
+        graph, task = self.origins.get(message_id, ((), ""))
+        return tuple(task.split(NS_SEP)[:-1]) if task and graph == ns else ns
+
 
 LISTS = frozenset({list, tuple})
 
@@ -374,3 +422,28 @@ def _inner(data: Any) -> Iterable[tuple[str, Any]]:
     if type(data) in LISTS:
         return [(str(at), item) for at, item in enumerate(data)]
     return fields_of(data) or ()
+
+
+def alias_messages_after_gap(ledger: Ledger, state: Any) -> None:
+    """Note which messages of a state the consumer has from an attempt that left no trace.
+
+    Where a server ends before it has kept a checkpoint, a node runs anew. What it says then may
+    be lost with the events in the gap, and the state names it by an id that nobody has seen. Its
+    twin is a message of a model that says the same, and is in no place of the state itself.
+
+    Args:
+        ledger: What the consumer has.
+        state: The whole state of a graph, not an update.
+    """
+    listed = listed_ids(state)
+    vain = [
+        entry
+        for entry in ledger.known()
+        if entry.state is State.COMPLETE and not listed.keys() & entry.ids
+    ]
+    for _, message in found_in_input(state) if vain else ():
+        if not message.id or ledger.entries(message.id):
+            continue
+        if (twin := saying(content_of(message), vain)) is not None:
+            vain.remove(twin)
+            ledger.alias(twin, message.id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.fingerprint import fingerprint
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY, Part
 
 __all__ = [
     "METADATA_KEY",

@@ -1,4 +1,4 @@
-"""Chunks into parts: one function for each shape that a graph streams.
+"""Chunks in each shape that a graph streams, and the one that all else reads: a `Part`.
 
 Which shape a chunk has follows from what was asked for (`stream_mode`, `subgraphs`,
 `version`); nothing is guessed from the chunk, which could only be guessed wrong: a pair may
@@ -8,12 +8,15 @@ be `(mode, chunk)`, `(ns, chunk)` or `(message, metadata)`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.envelope import Part
 
 __all__ = [
+    "GAP_MODE",
+    "INTERRUPT_KEY",
+    "Part",
     "StreamModes",
     "Version",
     "event_part",
@@ -23,7 +26,37 @@ __all__ = [
     "token_reader",
     "v2_part",
     "with_modes",
+    "writer",
 ]
+
+GAP_MODE: Final = "gap"
+"""The mode of a part that says that something may be missing; its data say why."""
+
+INTERRUPT_KEY: Final = "__interrupt__"
+"""The key under which a v1 state or an update holds interrupts."""
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Part(NamedTuple):
+    """One piece of a stream, whatever it came from."""
+
+    ns: tuple[str, ...]
+    """Namespace of the graph that sent it: one `node:task_id` per level, `()` at the root."""
+
+    mode: str
+    """Stream mode: `messages`, `updates`, `values`, `custom`, …"""
+
+    data: Any
+    """The payload; in mode `messages` the message or chunk alone."""
+
+    meta: Mapping[str, Any] = NOTHING
+    """In mode `messages` the metadata beside the message; a v2 `values` part has its
+    `interrupts` here."""
+
+    event_id: str | None = None
+    """The SSE id, where there is one. Not unique on `langgraph dev`: never a key."""
+
 
 StreamModes: TypeAlias = str | Sequence[str]
 Version: TypeAlias = Literal["v1", "v2"]
@@ -179,3 +212,35 @@ def _unexpected(chunk: Any, shape: str) -> StreamError:
         f"expected {shape}, got {type(chunk).__name__}{size}; give the same stream_mode, "
         "subgraphs and version as the stream was asked for with"
     )
+
+
+def writer(
+    stream_mode: StreamModes, *, subgraphs: bool = False, version: Version = "v1"
+) -> Callable[[Part], Any]:
+    """The function that writes parts in the shape that these arguments ask `reader` for."""
+    if version == "v2":
+        return _v2_chunk
+    if isinstance(stream_mode, str):
+        if subgraphs:
+            return lambda part: (part.ns, _payload(part))
+        return _payload
+    if subgraphs:
+        return lambda part: (part.ns, part.mode, _payload(part))
+    return lambda part: (part.mode, _payload(part))
+
+
+def _payload(part: Part) -> Any:
+    if part.mode == "messages":
+        return part.data, part.meta
+    if part.mode == "values" and part.meta.get("interrupts") and isinstance(part.data, dict):
+        return {**part.data, INTERRUPT_KEY: tuple(part.meta["interrupts"])}
+    return part.data
+
+
+def _v2_chunk(part: Part) -> dict[str, Any]:
+    if part.mode == "messages":
+        return {"type": part.mode, "ns": part.ns, "data": (part.data, part.meta)}
+    chunk = {"type": part.mode, "ns": part.ns, "data": part.data}
+    if part.mode == "values":
+        chunk["interrupts"] = part.meta.get("interrupts", ())
+    return chunk
