@@ -129,7 +129,7 @@ class _Stage:
     def events(self, run: Run) -> Iterator[Event]:
         asked, config = copy.deepcopy(run.input), self._config(run)
         if self._variant.is_v3:
-            reader = _V3Reader()
+            reader = V3Reader()
             for protocol_event in self._graph.stream_events(asked, config, version="v3"):
                 yield from reader.feed(protocol_event)
             yield from reader.close()
@@ -142,7 +142,7 @@ class _Stage:
     async def aevents(self, run: Run) -> AsyncIterator[Event]:
         asked, config = copy.deepcopy(run.input), self._config(run)
         if self._variant.is_v3:
-            reader = _V3Reader()
+            reader = V3Reader()
             async for protocol_event in await self._graph.astream_events(
                 asked, config, version="v3"
             ):
@@ -185,7 +185,7 @@ def _expect(run: Run, error: BaseException | None) -> None:
     raise AssertionError(f"expected {wanted}, the stream ended with {error!r}") from error
 
 
-class _V3Reader:
+class V3Reader:
     """Whole messages from the protocol events of a v3 run, in every namespace."""
 
     def __init__(self) -> None:

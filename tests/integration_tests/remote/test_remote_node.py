@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
-from tests.corpus.play import _V3Reader
+from tests.corpus.play import V3Reader
 from tests.exact import exactly
 from tests.integration_tests.remote import graphs
 from tests.integration_tests.remote.compare import differences, normal
@@ -176,7 +176,7 @@ async def test_a_v3_stream_around_a_remote_node_has_each_message_whole(
 
     async def said(graph: Any) -> list[str]:
         config: Any = {"configurable": {"thread_id": str(uuid4())}}
-        reader = _V3Reader()
+        reader = V3Reader()
         run = await graph.astream_events(copy.deepcopy(ASKED), config, version="v3")
         return [told.data.text async for event in run for told in reader.feed(event)]
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 import anyio
+import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 from langchain_core.messages import (
@@ -39,6 +40,7 @@ from typing_extensions import TypedDict
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, once
 from langgraph_once.stream.dedup.forms import MESSAGE_MODES, ExactForm
+from tests.corpus.play import V3Reader
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import model
 from tests.unit_tests.stream.test_law_graphs import (
@@ -523,6 +525,24 @@ class Reading:
         return chunk if self.subgraphs else ((), *chunk)
 
 
+class EventLog:
+    """A graph is read by the log of its protocol events, v3."""
+
+    modes = ("messages", "values")
+
+    def read(self, graph: Any, asked: Any, take: Callable[[Any, str, Any], None]) -> None:
+        """Take each message as it is complete, and each state."""
+        reader = V3Reader()
+        with contextlib.suppress(RuntimeError):
+            for event in graph.stream_events(asked, THREAD, version="v3", durability="sync"):
+                if event["method"] == "values":
+                    take((*event["params"]["namespace"],), "values", event["params"]["data"])
+                for told in reader.feed(event):
+                    take(told.ns, "messages", (told.data, {}))
+            for told in reader.close():
+                take(told.ns, "messages", (told.data, {}))
+
+
 def words(message: BaseMessage) -> str:
     """What a message says, without white space, which a reader may have as it was streamed."""
     return "".join(str(message.text).split())
@@ -605,7 +625,9 @@ def said_in(graph: Any) -> Said:
     return [(m.id, words(m)) for m in messages if m.text not in TURNS]
 
 
-def played(graph: Any, reading: Reading, *, turns: int, is_plain: bool = False) -> Played:
+def played(
+    graph: Any, reading: Reading | EventLog, *, turns: int, is_plain: bool = False
+) -> Played:
     """Some turns of a thread, each until nothing waits."""
     modes = [reading.modes] if isinstance(reading.modes, str) else reading.modes
     readers = {mode: Reader(takes_back=not is_plain) for mode in [*modes, "all"]}
@@ -632,7 +654,9 @@ def played(graph: Any, reading: Reading, *, turns: int, is_plain: bool = False) 
     return found
 
 
-def check(nodes: Any, config: DedupConfig, reading: Reading, make: Any = Programs) -> None:
+def check(
+    nodes: Any, config: DedupConfig, reading: Reading | EventLog, make: Any = Programs
+) -> None:
     """What plain LangGraph shows of the final state, a reader of the wrapped graph has."""
 
     def made() -> Any:
@@ -705,3 +729,13 @@ def test_nor_of_lists_that_nodes_replace(
     nodes: Any, config: DedupConfig, modes: Any, subgraphs: bool, version: Any
 ) -> None:
     check(nodes, config, Reading(modes, subgraphs, version), ListPrograms)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+@examples(15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(nodes=programs(), config=CONFIGS)
+@example(nodes=[("keeps_half", "ok")], config=DedupConfig())
+def test_nor_in_the_log_of_v3(nodes: Any, config: DedupConfig) -> None:
+    check(nodes, config, EventLog())
