@@ -237,7 +237,7 @@ async def asked(config: RunnableConfig) -> Any:
 
 def kept(found: Any, note: str) -> str:
     """Return "same" if what a class held is there, which was made in a function and is gone."""
-    is_kept = type(found).__name__ == "Opaque" and found.payload == {"note": note}
+    is_kept = type(found).__name__ == "OpaqueDict" and found == {"note": note}
     return "same" if is_kept else repr(found)
 
 
