@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, TypeAlias, cast
 
-from pydantic import AfterValidator, BeforeValidator, TypeAdapter, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
-from langgraph_once.config_class import config
+from langgraph_once.config_class import SchemaOf, config
 from langgraph_once.redaction import shown
 
 __all__ = ["Hide", "HideConfig", "wrong_pattern"]
@@ -84,5 +84,5 @@ def _hide_config(given: Any) -> HideConfig:
 Hide: TypeAlias = Annotated[
     HideConfig | Mapping[str, Any],
     BeforeValidator(_hide_config),
-    WithJsonSchema(TypeAdapter(HideConfig).json_schema()),
+    SchemaOf(HideConfig),
 ]

@@ -11,12 +11,10 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    TypeAdapter,
-    WithJsonSchema,
     model_validator,
 )
 
-from langgraph_once.config_class import config
+from langgraph_once.config_class import SchemaOf, config
 from langgraph_once.errors import ConfigError
 from langgraph_once.redaction import shown
 
@@ -104,5 +102,5 @@ def _retention(given: Any) -> RetentionConfig | None:
 Retention: TypeAlias = Annotated[
     RetentionConfig | None,
     BeforeValidator(_retention),
-    WithJsonSchema({"anyOf": [TypeAdapter(RetentionConfig).json_schema(), {"type": "null"}]}),
+    SchemaOf(RetentionConfig, or_null=True),
 ]

@@ -20,6 +20,7 @@ from langgraph_once.config import (
     SerdeConfig,
     StoreConfig,
 )
+from langgraph_once.config_class import schema_of
 from langgraph_once.manifest import GRAPHS_MODULE, SECRETS
 from langgraph_once.settings import PREFIX, Settings
 
@@ -115,7 +116,7 @@ def _holding(once: dict[str, Any]) -> dict[str, Any]:
 
 
 def _section_schema(section: str) -> dict[str, Any]:
-    schema = TypeAdapter(SECTIONS[section]).json_schema()
+    schema = schema_of(SECTIONS[section])
     for _, key in (secret for secret in SECRETS if secret[0] == section):
         del schema["properties"][key]
     return schema
@@ -125,7 +126,7 @@ def variables() -> Iterator[Variable]:
     """All variables, section by section, then those of no section."""
     for section, kind in SECTIONS.items():
         defaults = TypeAdapter(kind).dump_python(kind(), mode="json")
-        for key, schema in TypeAdapter(kind).json_schema()["properties"].items():
+        for key, schema in schema_of(kind)["properties"].items():
             meaning = " ".join(schema["description"].split())
             allowed = f" One of: {', '.join(schema['enum'])}." if "enum" in schema else ""
             name = f"{PREFIX}{section}__{key}".upper()
