@@ -53,12 +53,17 @@ def played(package: Path, what: str, given: Any = None) -> Any:
     return json.loads(done.stdout)
 
 
+MENDED = frozenset({"handled", "handled-after-retries", "handled-in-a-graph", "handled-by-a-model"})
+"""What the server of the last release does not take back, whoever reads it."""
+
+
 def test_each_understands_the_other(last: Path) -> None:
     of_now, of_last = played(NOW, "serve"), played(last, "serve")
     expected = played(NOW, "read", of_now)
     assert played(last, "read", of_now) == expected, "an old client of a new server"
-    assert played(NOW, "read", of_last) == expected, "a new client of an old server"
-    assert played(last, "read", of_last) == expected, "what both were, and are"
+    read = played(NOW, "read", of_last)
+    assert played(last, "read", of_last) == read, "what both make of an old server"
+    assert {name for name in read if read[name] != expected[name]} == MENDED
 
 
 def test_the_plays_run_the_package_of_the_last_release(last: Path) -> None:
