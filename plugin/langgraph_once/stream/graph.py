@@ -40,6 +40,7 @@ from langgraph_once.stream.ledger.ledger_store import (
     StreamStateStore,
     is_stream_state_store,
 )
+from langgraph_once.stream.numbering import NumberedFilter
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, with_modes
 from langgraph_once.stream.part.namespace import is_reserved
 from langgraph_once.stream.part.resume import is_resume, may_repeat
@@ -50,6 +51,7 @@ from langgraph_once.stream.readers import (
     configurable_of,
     form_of,
     is_in_a_node,
+    is_on_a_wire,
     is_v3_stream,
 )
 from langgraph_once.stream.running.install import install
@@ -236,6 +238,7 @@ class _GraphStream:
         merged = ensure_config(graph.config, config)  # what a node hands down included
         is_announced, dedup = take_announcement(), graph.dedup_config
         self._form = form_of(dedup, merged, options["version"], is_announced=is_announced)
+        self._is_numbered = "messages" in self._asked and is_on_a_wire(merged, self._form)
         self.run = Run(graph, dedup, self._form, input)
         self.thread: StreamThread | None = (
             thread_of(graph, merged, input) if self._form.keeps_thread else None
@@ -264,11 +267,13 @@ class _GraphStream:
     def filter(self) -> ChunkFilter:
         """What the reader gets of the chunks; known when the run has read its checkpoint."""
         new = self._deduplicating()
-        if not self._prints:
-            return new
         subgraphs, version = self._options["subgraphs"], self._options["version"]
-        read = reader(self._modes, subgraphs=subgraphs, version=version)
-        return PrintingFilter(new, read, subgraphs=subgraphs)
+        if self._prints:
+            read = reader(self._modes, subgraphs=subgraphs, version=version)
+            new = PrintingFilter(new, read, subgraphs=subgraphs)
+        if self._is_numbered:
+            new = NumberedFilter(new, self._modes, subgraphs=subgraphs, version=version)
+        return new
 
     def _deduplicating(self) -> ChunkFilter:
         ledger, expand = self._ledger, self._expand()

@@ -27,6 +27,7 @@ __all__ = [
     "configurable_of",
     "form_of",
     "is_in_a_node",
+    "is_on_a_wire",
     "is_served",
     "is_v3_stream",
 ]
@@ -35,6 +36,8 @@ PLAIN_READER: Final = "plain"
 """A reader that says so under `READER_KEY` gets what the graph streams without `once`, to compare
 the two: `client.runs.stream(…, checkpoint={READER_KEY: PLAIN_READER})`. It holds in v1 and v2, for
 the outermost graph. A graph that hides messages does not obey: nobody is sent what it hides."""
+
+NOT_ANNOUNCED: Final = (None, "", PLAIN_READER)
 
 # Keys of `config["configurable"]`, private upstream (langgraph 1.2.24,
 # langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
@@ -55,6 +58,16 @@ def is_in_a_node(merged: RunnableConfig) -> bool:
     """Whether a node of a graph reads the stream, in a thread of its own perhaps."""
     around = var_child_runnable_config.get() or {}
     return TASK_ID_KEY in configurable_of(merged) or TASK_ID_KEY in configurable_of(around)
+
+
+def is_on_a_wire(merged: RunnableConfig, form: Form) -> bool:
+    """Whether the reader of a stream has asked a server for it, and reads what we write there.
+
+    Who reads a graph in its own process announces itself in another way, and needs no numbers.
+    """
+    told = configurable_of(merged).get(READER_KEY)
+    is_told = told not in NOT_ANNOUNCED and not is_in_a_node(merged)
+    return is_told and type(form) is ExactForm
 
 
 def is_v3_stream(merged: RunnableConfig, version: Version) -> bool:
@@ -95,4 +108,4 @@ def _is_stock(dedup: DedupConfig, config: RunnableConfig, *, is_announced: bool)
         return False
     # A node hands down its config, and with it the announcement of who reads the graph around.
     told = configurable_of(config).get(READER_KEY)
-    return is_in_a_node(config) or told in (None, "", PLAIN_READER)
+    return is_in_a_node(config) or told in NOT_ANNOUNCED

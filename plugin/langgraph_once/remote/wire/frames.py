@@ -15,7 +15,7 @@ import orjson
 from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.errors import StreamError
-from langgraph_once.remote.following.frame import Frame
+from langgraph_once.remote.following.numbers import Frame, without_number
 from langgraph_once.remote.wire.tokens import TokenReader, read_line
 
 __all__ = ["FrameReader"]
@@ -44,7 +44,7 @@ class FrameReader:
         self._tokens = TokenReader()
         self._name = ""
         self._begin, self._begin_check = END, 0  # no frame begins with what ends one
-        self._read: Callable[[bytes], Any] = read_line
+        self._read: Callable[[bytes], tuple[Any, int | None]] = _read_other
         self._id: str | None = None
         self._bytes = 0
         self._check = 0
@@ -82,14 +82,15 @@ class FrameReader:
         if end < 0 or len(text) > self._max_bytes:
             return None
         try:
-            found = self._read(data)
+            found, number = self._read(data)
             event_id = text[end + len(ID) :].decode()
         except ValueError:  # several lines of data, perhaps: the decoder joins them
             return None
         if not event_id or not event_id.isprintable():  # NUL, or an empty id, has a meaning
             return None
         self._id = event_id
-        return Frame(self._name, found, event_id, crc32(data, self._begin_check))
+        check = crc32(data, self._begin_check) if number is None else 0
+        return Frame(self._name, found, event_id, check, number)
 
     def _is_begun(self, text: bytes) -> bool:
         """Whether it begins with an event's name and data; the next frames likely begin so, too."""
@@ -99,7 +100,7 @@ class FrameReader:
             return False
         self._name, self._begin = name, event + mark
         self._begin_check = crc32(DATA, crc32(event))
-        self._read = self._tokens.read if name.partition("|")[0] == "messages" else read_line
+        self._read = self._tokens.read if _is_of_messages(name) else _read_other
         return True
 
     def _decoded(self, data: bytes) -> Iterator[Frame]:
@@ -135,4 +136,15 @@ class FrameReader:
         if found is None or not (found.event or self._decoder.has_data):
             has_moved = self._id and self._id != known_id
             return Frame("", None, self._id, 0) if has_moved else None  # or it is a comment
-        return Frame(found.event, found.data, found.id, check)
+        data, number = found.data, None
+        if _is_of_messages(found.event):
+            data, number = without_number(data)
+        return Frame(found.event, data, found.id, check if number is None else 0, number)
+
+
+def _is_of_messages(event: str) -> bool:
+    return event.partition("|")[0] == "messages"
+
+
+def _read_other(line: bytes) -> tuple[Any, None]:
+    return read_line(line), None

@@ -19,7 +19,7 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 from langgraph_once.config import READER_CHECKPOINT, RemoteConfig
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.following.consumer import Recipient
-from langgraph_once.remote.following.frame import Frame
+from langgraph_once.remote.following.numbers import Frame, without_number
 from langgraph_once.remote.following.history import goes_on
 from langgraph_once.remote.following.questions import QuestionFailed, Step, Steps, between
 from langgraph_once.remote.following.run_reader import RunReader
@@ -167,7 +167,9 @@ def _is_replaced(runs: Any, sdk: type) -> bool:
 
 def _frame(given: Any) -> Frame:
     """The frame of a part that the SDK, or its replacement, gives."""
-    return Frame(given.event, given.data, getattr(given, "id", None), 0)
+    is_of_messages = str(given.event).partition("|")[0] == "messages"
+    data, number = without_number(given.data) if is_of_messages else (given.data, None)
+    return Frame(given.event, data, getattr(given, "id", None), 0, number)
 
 
 def _connected(reader: RunReader, begin: Begin, runs: Any) -> Any:

@@ -16,6 +16,8 @@ from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.remote.shapes.parts import put_tuples
 from langgraph_once.serde import rebuild_message
+from langgraph_once.stream import annotation_of
+from langgraph_once.stream.part.annotation import NUMBER_KEY
 
 __all__ = ["TokenReader", "read_line"]
 
@@ -24,6 +26,11 @@ CHUNK: Final = (AIMessageChunk.__module__, AIMessageChunk.__name__)
 BEGIN: Final = b'[{"content":"'
 BEFORE_METADATA: Final = b'},{"'
 """Between two objects; within a string, the quote would be escaped."""
+
+NUMBER: Final = f',"{NUMBER_KEY}":'.encode()
+END: Final = b"}]"
+MAX_NUMBER_BYTES: Final = len(NUMBER) + 24
+"""Where the number is: in front of the end."""
 
 MAX_METADATA_BYTES: Final = 16_384
 """The longest metadata to remember; with `MAX_METADATA` it bounds memory at 1 MB."""
@@ -46,13 +53,31 @@ class TokenReader:
     def __init__(self) -> None:
         self._metadata: dict[bytes, Any] = {}
         self._last: _TokenTemplate | None = None
+        self._annotated: Any = None
 
-    def read(self, line: bytes) -> Any:
+    def read(self, line: bytes) -> tuple[Any, int | None]:
         """A token and its metadata as a local graph has them; anything else stays JSON.
+
+        Returns:
+            That, and the number that our server has put behind the metadata, without which they
+            are the same for all tokens of a message.
 
         Raises:
             ValueError: It is no JSON, or not on one line.
         """
+        at = line.rfind(NUMBER, -MAX_NUMBER_BYTES)
+        digits = line[at + len(NUMBER) : -len(END)]
+        if at < 0 or not digits.isdigit():
+            return self._read(line), None
+        found = self._read(line[:at] + END)
+        metadata = found[1]
+        if metadata is not self._annotated:
+            if annotation_of(metadata) is None:  # no server of ours: a user's metadata are so
+                return self._read(line), None
+            self._annotated = metadata
+        return found, int(digits)
+
+    def _read(self, line: bytes) -> Any:
         last = self._last
         if last is not None and line.endswith(last.rest) and line.startswith(BEGIN):
             with suppress(orjson.JSONDecodeError):  # more fields than the text come before `rest`
