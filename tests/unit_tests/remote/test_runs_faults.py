@@ -443,3 +443,17 @@ class TestARunThatAnotherFinishes:
             stream_mode="messages",
         )
         assert json.loads(server.bodies[-1])["metadata"] == {"run_id": RUN}
+
+
+class TestRolledBack:
+    """A run with `multitask_strategy="rollback"` ends another and deletes it while it is read."""
+
+    @pytest.mark.parametrize("between", [(), (NOT_FOUND,)], ids=["asked", "joined"])
+    def test_a_run_that_is_gone_when_its_stream_has_ended_whole_ends_quietly(
+        self, client: Client, between: tuple[bytes, ...]
+    ) -> None:
+        """`RemoteGraph` and the SDK end so, too."""
+        assert client.numbers(run_of(1, 2), *between, NOT_FOUND) == [1, 2]
+
+    def test_a_run_that_is_gone_when_its_stream_was_cut_may_be_lost(self, client: Client) -> None:
+        client.fails(StreamInterrupted, cut_run(1), NOT_FOUND, NOT_FOUND, answer([]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from langgraph_once.stream.part.intake import reader
 from langgraph_once.stream.readers import PLAIN_READER
 from tests.unit_tests.stream.scenes import ASKED, chain, fan_out, nested, says, says_copy
 
-MODES = ("messages", "updates", "values", "custom")
+MODES = ("updates", "values", "custom")
 ANNOUNCED: Any = {"configurable": {**READER_CHECKPOINT}}
 
 
@@ -37,7 +36,7 @@ def numbers_of(chunks: list[Any], **asked: Any) -> list[Any]:
     "modes",
     [
         "messages",
-        *(["messages", *more] for n in range(3) for more in itertools.combinations(MODES[1:], n)),
+        *(["messages", *more] for n in range(3) for more in combinations(MODES, n)),
     ],
     ids=str,
 )
@@ -78,7 +77,7 @@ def test_who_reads_in_the_same_process_gets_none() -> None:
 
 def test_the_number_is_last_in_the_metadata_and_over_what_a_user_put_there() -> None:
     graph = once(chain(says("One two three.")))
-    config = {**ANNOUNCED, "metadata": {NUMBER_KEY: 7, "their": "own"}}
+    config: Any = {**ANNOUNCED, "metadata": {NUMBER_KEY: 7, "their": "own"}}
     found = metadata_of(
         list(graph.stream(ASKED, config, stream_mode="messages")), stream_mode="messages"
     )
@@ -110,8 +109,8 @@ def test_a_resume_begins_at_1_with_what_is_owed() -> None:
     plain = chain(says("One two three."), says("Four."), asks)
     graph = once(plain.copy({"checkpointer": InMemorySaver()}))
     config: Any = {"configurable": {**READER_CHECKPOINT, "thread_id": "t"}}
-    stream = graph.stream(ASKED, config, stream_mode="messages")
-    next(iter(stream))
+    stream: Any = graph.stream(ASKED, config, stream_mode="messages")
+    next(stream)
     stream.close()
     list(graph.stream(None, config, stream_mode="messages"))
     chunks = list(graph.stream(Command(resume="Yes."), config, stream_mode="messages"))

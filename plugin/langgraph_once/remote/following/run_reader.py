@@ -98,6 +98,9 @@ class RunReader:
     Attributes:
         has_ended: The server has said that it ended.
         suspected_loss: Why something may be missing; None as long as nothing can be.
+        ended_whole: Its stream ended as HTTP says it does, and nothing was missing before. If the
+            server does not know the run then, it was rolled back, or deleted: as in `RemoteGraph`
+            that is the end.
     """
 
     config: RemoteConfig
@@ -118,6 +121,7 @@ class RunReader:
         self._numbers = Numbers.at(numbered)
         self.has_ended = False
         self.suspected_loss: str | None = None
+        self.ended_whole = False
         self._received = Delivered()
         self._tries = Retries(self.config)
         self._end = ConnectionEnd.WHOLE
@@ -335,15 +339,19 @@ class RunReader:
         match self._end:
             case ConnectionEnd.WHOLE:
                 self._was_read_to_end = True
+                has_all = self._has_begun_whole and self.suspected_loss is None
+                self.ended_whole = self._shows_cuts and has_all
                 lacks_all = self.is_resumable and not self._tries.is_first
                 if not self.alignment.has_overlap or (lacks_all and not self.alignment.last_id):
                     yield from self.suspect_loss("the server no longer has the events of the run")
             case ConnectionEnd.CUT:
-                self._was_read_to_end = False
+                self._was_read_to_end = self.ended_whole = False
                 if not self.is_resumable:
                     why = "the run is not resumable, and a connection to it was cut"
                     yield from self.suspect_loss(why)
-            case ConnectionEnd.UNKNOWN if self.thread_id is not None or not self._was_read_to_end:
+            case ConnectionEnd.UNKNOWN if not self.ended_whole and (
+                self.thread_id is not None or not self._was_read_to_end
+            ):
                 # A server forgets a run without a thread as it ends.
                 yield from self.suspect_loss("the server no longer knows the run")
 
@@ -352,20 +360,25 @@ class RunReader:
         """Whether the status of the run is to be asked for now."""
         if self.has_ended or not self.is_open or self._end is ConnectionEnd.UNKNOWN:
             return True
-        may_come = not self._is_whole if self._tries.is_first else self._tries.has_progressed
+        is_shown_whole = self._tries.is_first or self._numbers.had
+        may_come = not self._is_whole if is_shown_whole else self._tries.has_progressed
         return self._end is ConnectionEnd.WHOLE and not (self.is_resumable and may_come)
 
     @property
     def _is_whole(self) -> bool:
-        """Whether a first response that ended by itself counts as whole, if the run is over.
+        """Whether a response that ended by itself counts as whole, if the run is over.
 
         The server is asked whether the run is over. This exposes a proxy that ends responses as
         if they were whole, as long as the run goes on. Three kinds of runs are joined once more
         before that question: one that was cut before; one without a thread, which cannot be
         asked for; and one whose response had no length, so that a cut looks like its end.
         """
-        has_begun = self.alignment.last_id is not None and self.alignment.has_overlap
-        return self._shows_cuts and has_begun and self.thread_id is not None
+        return self._shows_cuts and self._has_begun_whole and self.thread_id is not None
+
+    @property
+    def _has_begun_whole(self) -> bool:
+        """Whether events of the run have come, without a gap between connections."""
+        return self.alignment.last_id is not None and self.alignment.has_overlap
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
         """End the stream with what the state of the thread proves to be missing.
@@ -378,6 +391,8 @@ class RunReader:
             RemoteException: The run failed.
             StreamInterrupted: The server does not know the run, and it is not complete.
         """
+        if status == GONE and self.ended_whole:
+            return
         if status == GONE:
             yield from self.suspect_loss("the server no longer knows the run")
         modes, is_whole = frozenset(self.modes or ALL_MODES), self.history.is_whole(states)

@@ -19,8 +19,8 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 from langgraph_once.config import READER_CHECKPOINT, RemoteConfig
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.following.consumer import Recipient
-from langgraph_once.remote.following.numbers import Frame, without_number
 from langgraph_once.remote.following.history import goes_on
+from langgraph_once.remote.following.numbers import Frame, without_number
 from langgraph_once.remote.following.questions import QuestionFailed, Step, Steps, between
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.following.sdk_errors import UnknownRunError
@@ -91,6 +91,7 @@ async def aread_run(client: LangGraphClient, opening: Steps[Reading]) -> AsyncGe
     with recipient.ending():
         async with aclosing(source):
             async for part in source:
+                recipient.check_alone()
                 for new in recipient.feed(part):
                     yield new
     for new in recipient.close():
@@ -133,6 +134,7 @@ def read_run(client: SyncLangGraphClient, opening: Steps[Reading]) -> Generator[
         source = _read(client, reader, begin)
     with recipient.ending(), closing(source):
         for part in source:
+            recipient.check_alone()
             yield from recipient.feed(part)
     yield from recipient.close()
 
