@@ -51,8 +51,8 @@ from langgraph_once.stream.readers import (
     configurable_of,
     form_of,
     is_in_a_node,
-    is_on_a_wire,
     is_v3_stream,
+    wants_numbers,
 )
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
@@ -238,7 +238,7 @@ class _GraphStream:
         merged = ensure_config(graph.config, config)  # what a node hands down included
         is_announced, dedup = take_announcement(), graph.dedup_config
         self._form = form_of(dedup, merged, options["version"], is_announced=is_announced)
-        self._is_numbered = "messages" in self._asked and is_on_a_wire(merged, self._form)
+        self._is_numbered = "messages" in self._asked and wants_numbers(merged, self._form)
         self.run = Run(graph, dedup, self._form, input)
         self.thread: StreamThread | None = (
             thread_of(graph, merged, input) if self._form.keeps_thread else None

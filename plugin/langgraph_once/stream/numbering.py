@@ -69,13 +69,15 @@ def _numbering(stream_mode: StreamModes, subgraphs: bool, version: Version) -> C
     """What numbers the messages among chunks of one shape, and leaves other chunks alone."""
     numbers = count(1)
 
-    def pair(data: tuple[Any, Any]) -> tuple[Any, Any]:
+    def pair(data: tuple[Any, dict[str, Any]]) -> tuple[Any, Any]:
         message, metadata = data
         if ANNOTATION_KEY not in metadata:
             return data
-        if NUMBER_KEY in metadata:  # a user's: ours is to stand last
-            metadata = {key: metadata[key] for key in metadata if key != NUMBER_KEY}
-        return message, {**metadata, NUMBER_KEY: next(numbers)}
+        numbered = metadata.copy()  # quicker than `{**metadata}`
+        if NUMBER_KEY in numbered:  # a user's: ours is to stand last
+            del numbered[NUMBER_KEY]
+        numbered[NUMBER_KEY] = next(numbers)
+        return message, numbered
 
     if version == "v2":
         return lambda chunk: (

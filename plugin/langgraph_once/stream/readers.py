@@ -12,7 +12,7 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
-from langgraph_once.config import READER_KEY, DedupConfig
+from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig
 from langgraph_once.stream.dedup.forms.exact import ExactForm
 from langgraph_once.stream.dedup.forms.form import Form
 from langgraph_once.stream.dedup.forms.stock import StockForm
@@ -27,17 +27,15 @@ __all__ = [
     "configurable_of",
     "form_of",
     "is_in_a_node",
-    "is_on_a_wire",
     "is_served",
     "is_v3_stream",
+    "wants_numbers",
 ]
 
 PLAIN_READER: Final = "plain"
 """A reader that says so under `READER_KEY` gets what the graph streams without `once`, to compare
 the two: `client.runs.stream(…, checkpoint={READER_KEY: PLAIN_READER})`. It holds in v1 and v2, for
 the outermost graph. A graph that hides messages does not obey: nobody is sent what it hides."""
-
-NOT_ANNOUNCED: Final = (None, "", PLAIN_READER)
 
 # Keys of `config["configurable"]`, private upstream (langgraph 1.2.24,
 # langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
@@ -60,14 +58,13 @@ def is_in_a_node(merged: RunnableConfig) -> bool:
     return TASK_ID_KEY in configurable_of(merged) or TASK_ID_KEY in configurable_of(around)
 
 
-def is_on_a_wire(merged: RunnableConfig, form: Form) -> bool:
-    """Whether the reader of a stream has asked a server for it, and reads what we write there.
+def wants_numbers(merged: RunnableConfig, form: Form) -> bool:
+    """Whether the reader of a stream has asked a server for it, and takes messages by number.
 
     Who reads a graph in its own process announces itself in another way, and needs no numbers.
     """
-    told = configurable_of(merged).get(READER_KEY)
-    is_told = told not in NOT_ANNOUNCED and not is_in_a_node(merged)
-    return is_told and type(form) is ExactForm
+    is_told = configurable_of(merged).get(READER_KEY) == READER_CHECKPOINT[READER_KEY]
+    return is_told and type(form) is ExactForm and not is_in_a_node(merged)
 
 
 def is_v3_stream(merged: RunnableConfig, version: Version) -> bool:
@@ -108,4 +105,4 @@ def _is_stock(dedup: DedupConfig, config: RunnableConfig, *, is_announced: bool)
         return False
     # A node hands down its config, and with it the announcement of who reads the graph around.
     told = configurable_of(config).get(READER_KEY)
-    return is_in_a_node(config) or told in NOT_ANNOUNCED
+    return is_in_a_node(config) or told in (None, "", PLAIN_READER)
