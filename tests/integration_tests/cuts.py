@@ -22,7 +22,7 @@ from langgraph_once.remote import stream_run
 from langgraph_once.remote.following.consumer import Consumer
 from langgraph_once.remote.following.questions import at_once
 from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.wire.reconnect import Reading, aread_run
+from langgraph_once.remote.reconnect import Reading, aread_run
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.intake import mode_set

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from langgraph_once.remote.following.reconcile import State
 from langgraph_once.remote.following.retries import Backoff
 from langgraph_once.remote.following.run_reader import FAILED, GONE, Headers, RunReader
-from langgraph_once.remote.shapes.snapshots import before_of
+from langgraph_once.remote.shapes import before_of
 
 __all__ = ["Outcome", "QuestionFailed", "Step", "Steps", "at_once", "between", "fetch_run"]
 

@@ -13,17 +13,22 @@ from langgraph.pregel.remote import RemoteException
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.following.history import RunHistory
 from langgraph_once.remote.following.numbers import ATTEMPT_KEY, Frame, Numbers
-from langgraph_once.remote.following.reconcile import Delivered, State, failure, lost_parts
-from langgraph_once.remote.following.retries import Retries
-from langgraph_once.remote.following.sdk_errors import (
+from langgraph_once.remote.following.reconcile import (
+    Delivered,
+    RunHistory,
+    State,
+    failure,
+    lost_parts,
+)
+from langgraph_once.remote.following.retries import (
+    Retries,
     UnknownRunError,
     may_begin_again,
     refusal,
     says_unknown,
 )
-from langgraph_once.remote.shapes.parts import local_parts
+from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.intake import mode_set

@@ -14,7 +14,7 @@ from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.errors import StreamError
 from langgraph_once.remote.following.numbers import Frame
-from langgraph_once.remote.wire.frames import FrameReader
+from langgraph_once.remote.frames import FrameReader
 from tests.examples import examples
 
 META = {"langgraph_node": "a", "langgraph_path": ["a"], "tags": [{"x": 1}, {"y": 2}]}

@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessageChunk
 
-from langgraph_once.remote.shapes.parts import local_parts
-from langgraph_once.remote.wire.tokens import TokenReader
+from langgraph_once.remote.frames import TokenReader
+from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import Part
 from tests.examples import examples
 

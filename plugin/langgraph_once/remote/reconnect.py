@@ -17,17 +17,23 @@ from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClien
 from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 from langgraph_once.config import READER_CHECKPOINT, RemoteConfig
+from langgraph_once.remote.connection import Connection, SyncConnection
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.following.consumer import Recipient
-from langgraph_once.remote.following.history import goes_on
 from langgraph_once.remote.following.numbers import Frame, without_number
 from langgraph_once.remote.following.questions import QuestionFailed, Step, Steps, between
+from langgraph_once.remote.following.reconcile import goes_on
+from langgraph_once.remote.following.retries import UnknownRunError
 from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.following.sdk_errors import UnknownRunError
-from langgraph_once.remote.wire.connection import Connection, SyncConnection
 from langgraph_once.stream import Part
 
-__all__ = ["Reading", "aread_run", "arun_steps", "read_run", "run_steps"]
+__all__ = [
+    "Reading",
+    "aread_run",
+    "arun_steps",
+    "read_run",
+    "run_steps",
+]
 
 T = TypeVar("T")
 
