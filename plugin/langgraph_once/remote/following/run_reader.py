@@ -365,8 +365,9 @@ class RunReader:
         """Whether the status of the run is to be asked for now."""
         if self.has_ended or not self.is_open or self._end is ConnectionEnd.UNKNOWN:
             return True
-        is_shown_whole = self._tries.is_first or self._numbers.had
-        may_come = not self._is_whole if is_shown_whole else self._tries.has_progressed
+        may_come = self._tries.is_first or self._tries.has_progressed
+        if self._tries.is_first or self._numbers.had:
+            may_come = may_come and not self._is_whole
         return self._end is ConnectionEnd.WHOLE and not (self.is_resumable and may_come)
 
     @property
