@@ -22,7 +22,7 @@ from langgraph_once import (
     dedup,
     once,
 )
-from langgraph_once.remote.recipients import Recipients, Wanted
+from langgraph_once.remote.graph import Recipients, Wanted
 from langgraph_once.stream import Part
 from langgraph_once.stream.chunk_filter import chunk_filter, filtered, itself
 

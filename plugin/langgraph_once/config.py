@@ -41,8 +41,10 @@ READER_KEY: Final = "__once_reader"
 retractions, drafts and the key `once` of the metadata. Any other reader, of a server or of a graph
 in its own process, is sent what stock clients fold rightly."""
 
-READER_CHECKPOINT: Final[Any] = {READER_KEY: "1"}
+READER_CHECKPOINT: Final[Any] = {READER_KEY: "2"}
 """Announces such a reader: `client.runs.stream(…, checkpoint=READER_CHECKPOINT)`.
+
+"2" asks for numbers on messages too, which "1" does not; servers before them know no difference.
 
 What stands in `checkpoint` the server copies to `config["configurable"]`, of this run alone, and
 with no `checkpoint_id` there it starts from the newest (measured with langgraph-api 0.16.7). A

@@ -22,7 +22,7 @@ from langgraph_once.remote import stream_run
 from langgraph_once.remote.following.consumer import Consumer
 from langgraph_once.remote.following.questions import at_once
 from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.wire.reconnect import Reading, aread_run
+from langgraph_once.remote.reconnect import Reading, aread_run
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.shapes import mode_set
@@ -116,6 +116,9 @@ class Outcome:
     folds: bool
     """Folding what came gives the state of the thread."""
 
+    connections: int = field(default=0, compare=False)
+    """How many there were, the one that was cut among them."""
+
     difference: str = field(default="", compare=False)
     """Where what came and the log part, if they do."""
 
@@ -151,6 +154,7 @@ async def cut_once(server: DevServer, case: Case, cut: Cut | None) -> tuple[Outc
         exact=events == log,
         gap=len(events) < len(parts),
         folds=folds(parts, case, state),
+        connections=len(proxy.bodies),
         difference=_difference(events, log),
     )
     return outcome, len(log) + 1  # the metadata are no part

@@ -1,35 +1,39 @@
-"""`OnceRemoteGraph`: a `RemoteGraph` that behaves like a local graph."""
+"""`OnceRemoteGraph`: a `RemoteGraph` that behaves like a local graph.
+
+The parts of a run go to the caller of `stream`, and to the graphs around a node.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
-from contextlib import aclosing, nullcontext
-from typing import Any
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Mapping
+from contextlib import aclosing, contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
+from langgraph.errors import ParentCommand
 from langgraph.pregel._remote_run_stream import _RemoteGraphRunStream
 from langgraph.pregel.remote import _merge_tracing_headers
 from langgraph.types import Command
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
-from langgraph_once.remote.following.consumer import new_ledger
+from langgraph_once.remote.following.consumer import Recipient, new_ledger
 from langgraph_once.remote.following.questions import Steps
 from langgraph_once.remote.node import Caller, is_task
-from langgraph_once.remote.recipients import Recipients, Wanted
-from langgraph_once.remote.shapes.invoke_result import Result
-from langgraph_once.remote.shapes.request import (
+from langgraph_once.remote.reconnect import Reading, aread_run, read_run
+from langgraph_once.remote.shapes import (
     INNER_PREFIX,
+    Result,
     checkpoint_of,
     sent,
     stepped,
     wire_modes,
 )
-from langgraph_once.remote.signatures import shows_options
-from langgraph_once.remote.threads import RemoteThreads
+from langgraph_once.remote.threads import RemoteThreads, shows_options
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
-from langgraph_once.remote.wire.reconnect import Reading, aread_run, read_run
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 from langgraph_once.stream.chunk_filter import (
     ChunkFilter,
@@ -41,7 +45,98 @@ from langgraph_once.stream.chunk_filter import (
 from langgraph_once.stream.part.resume import may_repeat
 from langgraph_once.stream.part.shapes import StreamModes, Version, mode_set
 
-__all__ = ["OnceRemoteGraph"]
+__all__ = [
+    "OnceRemoteGraph",
+    "Recipients",
+    "Wanted",
+]
+
+logger = logging.getLogger("langgraph_once.remote")
+
+
+class Wanted(NamedTuple):
+    """What is asked for."""
+
+    modes: frozenset[str]
+    """The modes, as a local graph names them. Without `gap`, gaps are logged alone."""
+
+    subgraphs: bool
+    """Whether from the graphs inside too."""
+
+    ledger: Ledger | None = None
+    """What the consumer has; None if it takes everything."""
+
+
+class Recipients(Recipient):
+    """Passes the parts of a run to its caller and to the graphs around a node.
+
+    Args:
+        wanted: What was asked for.
+        caller: The task that runs it, if one does.
+    """
+
+    def __init__(self, wanted: Wanted, caller: Caller | None) -> None:
+        super().__init__(wanted.ledger)
+        self._wanted = wanted
+        self._caller = caller
+        self._depth = len(caller.ns) if caller else 0
+
+    @property
+    def modes(self) -> frozenset[str]:
+        """What to ask the server for."""
+        own = self._wanted.modes - {GAP_MODE}
+        return own | self._caller.modes if self._caller else own
+
+    @property
+    def subgraphs(self) -> bool:
+        """Whether to ask it for the graphs inside."""
+        return self._wanted.subgraphs or bool(self._caller and self._caller.modes)
+
+    def feed(self, part: Part) -> Iterable[Part]:
+        """The part, if it was asked for."""
+        self.note_gap(part)
+        if part.mode == GAP_MODE:
+            logger.warning("something may be missing from a remote run: %s", part.data)
+            return (part,) if GAP_MODE in self._wanted.modes else ()
+        if self._caller is not None:
+            part = self._caller.placed(part)
+            self._caller.forward(part)
+        # If the graphs around want subgraphs, the server sends an inner message in its subgraph
+        # and not at the root as well. So messages pass from any depth, or they would be lost.
+        is_near = len(part.ns) == self._depth or part.mode == "messages"
+        is_wanted = part.mode in self._wanted.modes and (is_near or self._wanted.subgraphs)
+        return (part,) if is_wanted else ()
+
+    def ran_again(self) -> None:
+        """Start a new epoch, for the graphs around as well."""
+        super().ran_again()
+        if self._caller is not None:
+            self._caller.ran_again()
+
+    def close(self) -> Iterable[Part]:
+        """Nothing: note that the run has ended well.
+
+        Raises:
+            GraphInterrupt: It was interrupted, and so is the task that runs it.
+        """
+        if self._caller is not None:
+            self._caller.finish()
+        return ()
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Address a command to the graph around by its name, which the server does not know."""
+        try:
+            with super().ending():
+                yield
+        except ParentCommand as error:
+            raise self.addressed(error) from error
+
+    def addressed(self, error: ParentCommand) -> ParentCommand:
+        """The command, addressed to the graph around the remote one by its name."""
+        graph = self._caller.task if self._caller else ""
+        return ParentCommand(replace(error.args[0], graph=graph))
+
 
 Options = Mapping[str, Any]
 

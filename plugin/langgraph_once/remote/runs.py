@@ -1,10 +1,15 @@
-"""`stream_run` and `join_run`: the runs of a server, read with a user's own SDK client."""
+"""`stream_run` and `join_run`: the runs of a server, read with a user's own SDK client.
+
+What they return is an iterator of parts that knows its position.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack, overload
 
+from langgraph import types
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.schema import (
     All,
@@ -24,11 +29,257 @@ from langgraph_sdk.schema import (
 )
 
 from langgraph_once.config import DedupConfig, RemoteConfig
-from langgraph_once.remote.run_stream import AsyncRunStream, RunRequest, RunStream
-from langgraph_once.stream import Ledger
-from langgraph_once.stream.part.shapes import StreamModes
+from langgraph_once.errors import StreamInterrupted
+from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
+from langgraph_once.remote.following.consumer import Consumer, new_ledger
+from langgraph_once.remote.following.questions import QuestionFailed, Steps, fetch_run
+from langgraph_once.remote.following.reconcile import goes_on
+from langgraph_once.remote.following.retries import Backoff, is_transient
+from langgraph_once.remote.following.run_reader import RunReader
+from langgraph_once.remote.reconnect import Reading, aread_run, read_run
+from langgraph_once.remote.shapes import wire_mode
+from langgraph_once.stream import Ledger, Part
+from langgraph_once.stream.part.resume import may_repeat
+from langgraph_once.stream.part.shapes import StreamModes, mode_set
 
-__all__ = ["RunOptions", "join_run", "stream_run"]
+__all__ = [
+    "AsyncRunStream",
+    "RunOptions",
+    "RunRequest",
+    "RunStream",
+    "join_run",
+    "stream_run",
+]
+
+
+@dataclass(slots=True, kw_only=True)
+class RunRequest:
+    """A run to begin, or one to join."""
+
+    thread_id: str | None
+    run_id: str | None = None
+    """The id of the run to join; None to begin a run."""
+
+    position: str | None = None
+    stream_mode: StreamModes | None = None
+    subgraphs: bool | None = None
+    ledger: Ledger | None
+    dedup: DedupConfig | None
+    remote: RemoteConfig | None
+    headers: Mapping[str, str] | None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """The other arguments of the run; of one that is joined those that the server tells."""
+
+    @property
+    def wire_modes(self) -> Sequence[str] | None:
+        """The modes as the server names them, in the order asked for; None where unknown."""
+        modes = [self.stream_mode] if isinstance(self.stream_mode, str) else self.stream_mode
+        return None if modes is None else [*map(wire_mode, modes)]
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """The arguments of `client.runs.stream`."""
+        return {
+            **self.given,
+            "thread_id": self.thread_id,
+            "stream_mode": self.wire_modes,
+            "stream_subgraphs": bool(self.subgraphs),
+            "headers": self.headers,
+        }
+
+    @property
+    def may_repeat_updates(self) -> bool:
+        """Whether the run may say again which updates were done before it."""
+        command = self.given.get("command")
+        goto = types.Command(goto=command.get("goto") or ()) if command else None
+        return may_repeat(goto or self.given.get("input"))
+
+
+class _Stream:
+    """What sync and async streams have in common."""
+
+    def __init__(self, request: RunRequest) -> None:
+        self._request = request
+        self._known: RunRequest | RunReader = request
+        self._ledger = new_ledger(request.dedup) if request.ledger is None else request.ledger
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the consumer has."""
+        return self._ledger
+
+    @property
+    def thread_id(self) -> str | None:
+        """The thread of the run; None if it has none."""
+        return self._known.thread_id
+
+    @property
+    def run_id(self) -> str | None:
+        """The run; None until the server has named it."""
+        return self._known.run_id
+
+    @property
+    def position(self) -> str:
+        """Where in the run's log the stream is, for `join_run` to go on from."""
+        return self._known.position or ""
+
+    def _open(self) -> Steps[Reading]:
+        """What to read, once the modes are known."""
+        if self._request.run_id is None:
+            reading = self._begun()
+        else:
+            reading = yield from self._joined()
+        self._known = reading.reader
+        return reading
+
+    def _begun(self) -> Reading:
+        request = self._request
+        request.stream_mode = request.stream_mode or "values"
+        if not request.may_repeat_updates:
+            self._ledger.forget_updates()
+        modes = mode_set(request.stream_mode)
+        consumer = Consumer(request.dedup, self._ledger, modes)
+        return Reading.of_call(request.call, request.remote, consumer)
+
+    def _joined(self) -> Steps[Reading]:
+        request, config = self._request, self._request.remote or RemoteConfig()
+        yield from self._ask_modes(Backoff(config))
+        modes = request.wire_modes
+        consumer = Consumer(
+            request.dedup,
+            self._ledger,
+            mode_set(modes or ()),
+            only=None if modes is None else mode_set(modes),
+            goes_on=bool(request.position) and request.ledger is not None,
+        )
+        reader = RunReader(
+            config,
+            thread_id=request.thread_id,
+            run_id=request.run_id,
+            modes=modes,
+            subgraphs=bool(request.subgraphs),
+            goes_on="input" in request.given and goes_on(request.given),
+            begins_at=request.position,
+            headers=request.headers,
+            ran_again=consumer.ran_again,
+        )
+        return Reading(reader, recipient=consumer)
+
+    def _ask_modes(self, tries: Backoff) -> Steps[None]:
+        """Ask for the modes of the run that is joined.
+
+        A run that the server does not know has none. Reading it will raise.
+        """
+        request = self._request
+        while request.subgraphs is None and request.thread_id is not None:
+            try:
+                run = yield from fetch_run(request.thread_id, request.run_id, request.headers)
+            except QuestionFailed as failed:
+                yield self._wait_s(tries, failed.error)
+            else:
+                request.given = (run or {}).get("kwargs") or {}
+                request.stream_mode = request.stream_mode or request.given.get("stream_mode")
+                request.subgraphs = bool(request.given.get("subgraphs"))
+
+    def _wait_s(self, tries: Backoff, error: Exception) -> float:
+        """How long to wait before the run is asked for again.
+
+        Raises:
+            APIStatusError: The server refuses to answer.
+            StreamInterrupted: It was asked for too often in vain.
+        """
+        if not is_transient(error):
+            raise error
+        wait_s = tries.next_s(error)
+        if wait_s is None:
+            raise StreamInterrupted(
+                f"run {self.run_id}: gave up after {tries.tries} tries to ask for it in vain; "
+                "call join_run to go on",
+                thread_id=self.thread_id,
+                run_id=self.run_id,
+                position=self.position,
+                ledger=self._ledger,
+            ) from error
+        return wait_s
+
+    def _prepare(self, processor: ChannelStreamingProcessor) -> None:
+        """Ask for what a processor reads; of each state that is what changed."""
+        request = self._request
+        request.dedup = replace(request.dedup or DedupConfig(), state="changed")
+        if request.run_id is None:
+            request.stream_mode = request.stream_mode or processor.stream_modes
+            if request.subgraphs is None:
+                request.subgraphs = processor.subgraphs
+
+
+class AsyncRunStream(_Stream, AsyncGenerator[Part, None]):
+    """The parts of a run, each once.
+
+    Raises, while it is read:
+        APIError: The server refuses to begin the run.
+        RemoteException: The run failed.
+        StreamInterrupted: The run cannot be read to its end.
+    """
+
+    def __init__(self, client: LangGraphClient, request: RunRequest) -> None:
+        super().__init__(request)
+        self._parts = aread_run(client, self._open())
+
+    def __aiter__(self) -> AsyncGenerator[Part, None]:  # noqa: PYI058  # as its base class
+        """The generator itself, which takes less time for each part."""
+        return self._parts
+
+    async def asend(self, value: None) -> Part:
+        """The next part."""
+        return await self._parts.asend(value)
+
+    async def athrow(self, *args: Any) -> Part:
+        """Raise an error where the stream waits."""
+        return await self._parts.athrow(*args)
+
+    async def aclose(self) -> None:
+        """Leave; the run goes on."""
+        await self._parts.aclose()
+
+    def events(self, processor: ChannelStreamingProcessor) -> AsyncEvents[Event]:
+        """The same as typed events; to be called before the first part is asked for.
+
+        A run that begins is asked for the modes that the processor needs, unless you named some.
+
+        Args:
+            processor: What to watch.
+        """
+        self._prepare(processor)
+        return processor.stream(self)
+
+
+class RunStream(_Stream, Generator[Part, None, None]):
+    """`AsyncRunStream`, sync."""
+
+    def __init__(self, client: SyncLangGraphClient, request: RunRequest) -> None:
+        super().__init__(request)
+        self._parts = read_run(client, self._open())
+
+    def __iter__(self) -> Generator[Part, None, None]:  # noqa: PYI058  # as its base class
+        """The generator itself, which takes less time for each part."""
+        return self._parts
+
+    def send(self, value: None) -> Part:
+        """The next part."""
+        return self._parts.send(value)
+
+    def throw(self, *args: Any) -> Part:
+        """Raise an error where the stream waits."""
+        return self._parts.throw(*args)
+
+    def close(self) -> None:
+        """Leave; the run goes on."""
+        self._parts.close()
+
+    def events(self, processor: ChannelStreamingProcessor) -> Events[Event]:
+        """The same as typed events; see `AsyncRunStream.events`."""
+        self._prepare(processor)
+        return processor.stream_sync(self)
 
 
 class RunOptions(TypedDict, total=False):

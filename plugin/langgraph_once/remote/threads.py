@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from inspect import Parameter
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
@@ -13,12 +15,39 @@ from langgraph.types import StateSnapshot
 from langgraph_sdk.schema import Checkpoint, ThreadState
 
 from langgraph_once.remote.following.questions import QuestionFailed, Steps
-from langgraph_once.remote.own_server import METRICS, check_room, in_own_thread, served_run
-from langgraph_once.remote.shapes.request import sent
-from langgraph_once.remote.shapes.snapshots import Pages, as_config, snapshot
-from langgraph_once.remote.signatures import shows_options
+from langgraph_once.remote.node import METRICS, check_room, in_own_thread, served_run
+from langgraph_once.remote.shapes import Pages, as_config, sent, snapshot
 
-__all__ = ["RemoteThreads"]
+__all__ = [
+    "RemoteThreads",
+    "shows_options",
+]
+
+C = TypeVar("C", bound=type)
+
+
+def shows_options(cls: C) -> C:
+    """Let the methods of `cls` show the options that their `**kwargs` take: upstream's."""
+    upstream = cls.__mro__[1]
+    for name, method in vars(cls).items():
+        if callable(method) and (theirs := getattr(upstream, name, None)) is not None:
+            setattr(method, "__signature__", _merged(method, theirs))  # noqa: B010  # mypy's wish
+    return cls
+
+
+def _merged(ours: Any, theirs: Any) -> inspect.Signature:
+    """Our signature, with the options of theirs that it lacks put before `**kwargs`."""
+    signature = inspect.signature(ours)
+    own = list(signature.parameters.values())
+    if own[-1].kind is not Parameter.VAR_KEYWORD:
+        return signature
+    known = signature.parameters
+    passed = [
+        option
+        for option in inspect.signature(theirs).parameters.values()
+        if option.kind is Parameter.KEYWORD_ONLY and option.name not in known
+    ]
+    return signature.replace(parameters=[*own[:-1], *passed, own[-1]])
 
 
 @shows_options

@@ -10,11 +10,12 @@ readers   Who reads a stream, and gets which form.
 announcement  How a reader in this process says who it is.
 session   One stream of a thread: its ledger is opened as the run begins, and saved at the end.
 bookkeeping  What is asked of savers and stores: it fails no stream, nor holds it up.
+numbering  A number for each message that goes over a wire.
 v3        The same for protocol v3.
 
 Imports go one way:
-graph > session > bookkeeping | readers > v3 > chunk_filter > announcement | running > dedup >
-ledger > part.
+graph > session > bookkeeping | readers > numbering | v3 > chunk_filter > announcement | running >
+dedup > ledger > part.
 """
 
 from langgraph_once.stream.chunk_filter import adedup, dedup

@@ -41,6 +41,7 @@ from langgraph_once.stream.ledger.ledger_store import (
     StreamStateStore,
     is_stream_state_store,
 )
+from langgraph_once.stream.numbering import NumberedFilter
 from langgraph_once.stream.part.places import is_reserved
 from langgraph_once.stream.part.resume import is_resume, may_repeat
 from langgraph_once.stream.part.shapes import StreamModes, Version, mode_set, reader, with_modes
@@ -51,6 +52,7 @@ from langgraph_once.stream.readers import (
     form_of,
     is_in_a_node,
     is_v3_stream,
+    wants_numbers,
 )
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
@@ -235,6 +237,7 @@ class _GraphStream:
         merged = ensure_config(graph.config, config)  # what a node hands down included
         is_announced, dedup = take_announcement(), graph.dedup_config
         self._form = form_of(dedup, merged, options["version"], is_announced=is_announced)
+        self._is_numbered = "messages" in self._asked and wants_numbers(merged, self._form)
         self.run = Run(graph, dedup, self._form, input)
         self.thread: StreamThread | None = (
             thread_of(graph, merged, input) if self._form.keeps_thread else None
@@ -263,11 +266,13 @@ class _GraphStream:
     def filter(self) -> ChunkFilter:
         """What the reader gets of the chunks; known when the run has read its checkpoint."""
         new = self._deduplicating()
-        if not self._prints:
-            return new
         subgraphs, version = self._options["subgraphs"], self._options["version"]
-        read = reader(self._modes, subgraphs=subgraphs, version=version)
-        return PrintingFilter(new, read, subgraphs=subgraphs)
+        if self._prints:
+            read = reader(self._modes, subgraphs=subgraphs, version=version)
+            new = PrintingFilter(new, read, subgraphs=subgraphs)
+        if self._is_numbered:
+            new = NumberedFilter(new, self._modes, subgraphs=subgraphs, version=version)
+        return new
 
     def _deduplicating(self) -> ChunkFilter:
         ledger, expand = self._ledger, self._expand()

@@ -12,7 +12,7 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
-from langgraph_once.config import READER_KEY, DedupConfig
+from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig
 from langgraph_once.stream.dedup.forms import ExactForm, Form, StockForm
 from langgraph_once.stream.part.shapes import Version
 from langgraph_once.stream.v3.protocol import ExactEvents, ProtocolForm
@@ -26,6 +26,7 @@ __all__ = [
     "is_in_a_node",
     "is_served",
     "is_v3_stream",
+    "wants_numbers",
 ]
 
 PLAIN_READER: Final = "plain"
@@ -52,6 +53,15 @@ def is_in_a_node(merged: RunnableConfig) -> bool:
     """Whether a node of a graph reads the stream, in a thread of its own perhaps."""
     around = var_child_runnable_config.get() or {}
     return TASK_ID_KEY in configurable_of(merged) or TASK_ID_KEY in configurable_of(around)
+
+
+def wants_numbers(merged: RunnableConfig, form: Form) -> bool:
+    """Whether the reader of a stream has asked a server for it, and takes messages by number.
+
+    Who reads a graph in its own process announces itself in another way, and needs no numbers.
+    """
+    is_told = configurable_of(merged).get(READER_KEY) == READER_CHECKPOINT[READER_KEY]
+    return is_told and type(form) is ExactForm and not is_in_a_node(merged)
 
 
 def is_v3_stream(merged: RunnableConfig, version: Version) -> bool:

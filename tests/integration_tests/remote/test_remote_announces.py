@@ -20,6 +20,7 @@ from tests.integration_tests.remote.conftest import Remote
 ASKED: Any = {"messages": [{"role": "user", "content": "Who reads this?"}]}
 CONTEXT: Any = {"user": "Ada"}
 GRAPHS = ["overhears", "overhears_plain"]
+ANNOUNCED = READER_CHECKPOINT[READER_KEY]
 
 every_graph = pytest.mark.parametrize("name", GRAPHS)
 
@@ -50,7 +51,7 @@ class TestRemoteGraphs:
         asked: Any = {"stream_mode": "custom", "context": context}
         told = list(graph.stream(ASKED, **asked))
         told += [chunk async for chunk in graph.astream(ASKED, thread(), **asked)]
-        assert heard(told) == ["1", "1"]
+        assert heard(told) == [ANNOUNCED, ANNOUNCED]
         assert {each["user"] for each in told} == {"Ada" if context else "nobody"}
 
     async def test_a_remote_graph_that_is_invoked_announces_itself(
@@ -59,7 +60,7 @@ class TestRemoteGraphs:
         graph = remote(name)
         told = graph.invoke(ASKED, stream_mode="custom")
         told += await graph.ainvoke(ASKED, thread(), stream_mode="custom")
-        assert heard(told) == ["1", "1"]
+        assert heard(told) == [ANNOUNCED, ANNOUNCED]
 
     def test_a_resume_and_a_fork(self, remote: Remote, name: str) -> None:
         graph, config = remote(name), thread()
@@ -69,14 +70,14 @@ class TestRemoteGraphs:
         told += graph.invoke(
             None, graph.update_state(first, ASKED, "__start__"), stream_mode="custom"
         )
-        assert heard(told) == ["1", "1"]
+        assert heard(told) == [ANNOUNCED, ANNOUNCED]
 
     def test_a_remote_graph_as_a_node_announces_itself(self, remote: Remote, name: str) -> None:
         builder = StateGraph(MessagesState).add_node("child", remote(name))
         graph = once(builder.add_edge(START, "child").compile())
         config: Any = {"configurable": {**READER_CHECKPOINT}}  # as in a run whose reader is ours
         told = graph.stream(ASKED, config, stream_mode="custom", subgraphs=True)
-        assert heard(chunk for _, chunk in told) == ["1"]
+        assert heard(chunk for _, chunk in told) == [ANNOUNCED]
 
 
 @every_graph
@@ -88,19 +89,19 @@ class TestClients:
         run = stream_run(client, thread_id, name, **asked)
         told = [part.data for part in run]
         told += [part.data for part in join_run(client, thread_id, str(run.run_id))]
-        assert heard(told) == ["1", "1"]
+        assert heard(told) == [ANNOUNCED, ANNOUNCED]
 
     def test_what_the_sdk_streams(self, remote: Remote, name: str) -> None:
         asked: Any = {"input": ASKED, "context": CONTEXT, "checkpoint": READER_CHECKPOINT}
         parts = client_of(remote(name)).runs.stream(None, name, stream_mode="custom", **asked)
-        assert heard(part.data for part in parts if part.event == "custom") == ["1"]
+        assert heard(part.data for part in parts if part.event == "custom") == [ANNOUNCED]
 
     def test_a_client_that_streams_events_announces_itself(self, remote: Remote, name: str) -> None:
         processor = ChannelStreamingProcessor(include=["custom"])
         ours = remote(name)
         for graph in (ours, RemoteGraph(name, sync_client=ours.sync_client)):
             events = processor.stream_sync(graph, ASKED, context=CONTEXT)
-            assert heard(event.data for event in events if event.type == "custom") == ["1"]
+            assert heard(event.data for event in events if event.type == "custom") == [ANNOUNCED]
 
 
 @every_graph
@@ -122,4 +123,4 @@ def test_a_run_of_v3(remote: Remote) -> None:
         assert list(run.extensions["once"])
     thread_id = config["configurable"]["thread_id"]
     (made,) = client_of(graph).runs.list(thread_id, select=["kwargs"])
-    assert cast("Any", made)["kwargs"]["config"]["configurable"][READER_KEY] == "1"
+    assert cast("Any", made)["kwargs"]["config"]["configurable"][READER_KEY] == ANNOUNCED

@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field, field_serializer
 
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.remote import node
-from langgraph_once.remote.shapes.request import (
+from langgraph_once.remote.shapes import (
     INNER_PREFIX,
     checkpoint_of,
     sent,

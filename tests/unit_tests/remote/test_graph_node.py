@@ -20,8 +20,8 @@ from langgraph.pregel.protocol import StreamProtocol
 from langgraph.types import Command, Interrupt
 
 from langgraph_once import DedupConfig
+from langgraph_once.remote.graph import Recipients, Wanted
 from langgraph_once.remote.node import Caller
-from langgraph_once.remote.recipients import Recipients, Wanted
 from langgraph_once.stream import GAP_MODE, Part, annotation_of
 from langgraph_once.stream.dedup.forms import ExactForm
 from langgraph_once.stream.part.places import TASK_NS_KEY

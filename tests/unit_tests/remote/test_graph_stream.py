@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
+from langgraph_sdk import get_sync_client
 
 from langgraph_once import DedupConfig, OnceRemoteGraph
+from langgraph_once.errors import ConfigError
+from langgraph_once.remote import stream_run
 from langgraph_once.remote.graph import v3_input
 from langgraph_once.stream import Ledger
-from tests.unit_tests.remote.clients import BEGUN, QUICK, SUCCESS, custom
+from tests.unit_tests.remote.clients import BEGUN, CUSTOM, QUICK, SUCCESS, custom, run_of
 from tests.unit_tests.remote.raw_server import THREAD, RawServer, answer, events, stream
 
 SAID: Any = {"type": "ai", "content": "Hi", "id": "a"}
@@ -89,3 +92,36 @@ def test_an_input_of_v3_goes_as_json_and_a_command_as_it_is() -> None:
     assert (said["type"], said["content"], said["id"]) == ("ai", "Hi", "a")
     command: Any = Command(resume=1)
     assert v3_input(command) is command
+
+
+class TestOneLedgerForTwoStreams:
+    @pytest.fixture(params=["graph", "stream_run"])
+    def begin(self, request: pytest.FixtureRequest) -> Any:
+        """Begin a stream that reads into a ledger."""
+
+        def begin(server: RawServer, ledger: Ledger) -> Any:
+            if request.param == "graph":
+                graph = OnceRemoteGraph("g", url=server.url, remote=QUICK)
+                thread: Any = {"configurable": {"thread_id": THREAD}}
+                return graph.stream({}, thread, stream_mode="custom", ledger=ledger)
+            client = get_sync_client(url=server.url)
+            return stream_run(client, THREAD, "g", input={}, ledger=ledger, **CUSTOM)
+
+        return begin
+
+    def test_the_one_that_goes_on_beside_a_later_one_fails_at_once(self, begin: Any) -> None:
+        ledger = Ledger()
+        with RawServer(run_of(1, 2), run_of(1, 2), SUCCESS) as server:
+            first, second = (begin(server, ledger) for _ in range(2))
+            next(first)
+            next(second)
+            with pytest.raises(ConfigError, match="ledger: was given to another stream"):
+                next(first)
+            assert len(list(second)) == 1, "the later one is as it was"
+
+    def test_one_that_was_left_open_hinders_no_later_one(self, begin: Any) -> None:
+        ledger = Ledger()
+        with RawServer(run_of(1, 2), run_of(1, 2), SUCCESS) as server:
+            first = begin(server, ledger)
+            next(first)
+            assert len(list(begin(server, ledger))) == 2

@@ -12,7 +12,7 @@ from langgraph_sdk.client import SyncLangGraphClient
 
 from langgraph_once import Ledger, OnceRemoteGraph, join_run, stream_run
 from langgraph_once.config import READER_CHECKPOINT
-from langgraph_once.remote.wire.reconnect import run_steps
+from langgraph_once.remote.reconnect import run_steps
 from tests.unit_tests.remote.clients import BEGUN
 from tests.unit_tests.remote.raw_server import RUN, THREAD, events
 

@@ -14,14 +14,14 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.errors import ConfigError
-from langgraph_once.remote.own_server import (
+from langgraph_once.remote.node import (
     IN_ONE_PROCESS,
     ServedRun,
     check_room,
     in_own_thread,
     served_run,
 )
-from langgraph_once.remote.wire.reconnect import arun_steps, run_steps
+from langgraph_once.remote.reconnect import arun_steps, run_steps
 from langgraph_once.stream.readers import TASK_ID_KEY
 
 RUN = ServedRun("6a28fe15-1b1b-437e-9074-e592919760d6", "f89d5be3-12ed-427d-8b18-a1abbcf37b98")

@@ -18,7 +18,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.remote import stream_run
-from langgraph_once.remote.following.history import CHECKPOINTS_PER_PAGE
+from langgraph_once.remote.following.reconcile import CHECKPOINTS_PER_PAGE
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import (
     BEGUN,
@@ -443,3 +443,69 @@ class TestARunThatAnotherFinishes:
             stream_mode="messages",
         )
         assert json.loads(server.bodies[-1])["metadata"] == {"run_id": RUN}
+
+
+class TestRolledBack:
+    """A run with `multitask_strategy="rollback"` ends another and deletes it while it is read."""
+
+    @pytest.mark.parametrize("between", [(), (NOT_FOUND,)], ids=["asked", "joined"])
+    def test_a_run_that_is_gone_when_its_stream_has_ended_whole_ends_quietly(
+        self, client: Client, between: tuple[bytes, ...]
+    ) -> None:
+        """`RemoteGraph` and the SDK end so, too."""
+        assert client.numbers(run_of(1, 2), *between, NOT_FOUND) == [1, 2]
+
+    def test_a_run_that_is_gone_when_its_stream_was_cut_may_be_lost(self, client: Client) -> None:
+        client.fails(StreamInterrupted, cut_run(1), NOT_FOUND, NOT_FOUND, answer([]))
+
+
+class TestNumbered:
+    """Runs of a server that numbers its messages."""
+
+    META: ClassVar[dict[str, Any]] = {
+        "langgraph_checkpoint_ns": "n:1",
+        "once": {"v": 1, "source": "model", "attempt": 1, "at": "n:1"},
+    }
+
+    def token(self, text: str, number: int, meta: dict[str, Any]) -> bytes:
+        """The data of a token, as a server writes it."""
+        message = {"type": "AIMessageChunk", "id": "a", "content": text}
+        message |= {"additional_kwargs": {}, "response_metadata": {}}
+        said = [message, {**meta, "once_n": number}]
+        return json.dumps(said, separators=(",", ":")).encode()
+
+    def said(self, *numbers: int) -> bytes:
+        """Tokens that say their numbers, all within a millisecond."""
+        tokens = [self.token(f"{n}", n, self.META) for n in numbers]
+        return events([BEGUN, *(("messages", token, "2-0") for token in tokens)])
+
+    @pytest.mark.parametrize("thread_id", [THREAD, None])
+    def test_what_is_repeated_after_a_cut_is_dropped(
+        self, client: Client, thread_id: str | None
+    ) -> None:
+        cut, rest = stream(self.said(1, 2), whole=False), stream(self.said(1, 2, 3, 2, 3, 4))
+        if thread_id is None:
+            cut, rest = (body.replace(f"/threads/{THREAD}".encode(), b"") for body in (cut, rest))
+        with RawServer(cut, rest, SUCCESS if thread_id else rest) as server:
+            parts = client.run(server, thread_id=thread_id, stream_mode="messages")
+        assert [part.data.content for part in parts] == ["1", "2", "3", "4"]
+        assert {"once_n" in part.meta for part in parts} == {False}
+        assert len(server.requests) == 3, "of a run without a thread nobody can ask"
+
+    def test_a_number_that_never_comes_is_told(self, client: Client) -> None:
+        said = stream(self.said(1, 3))
+        with RawServer(said, SUCCESS, answer([])) as server:
+            parts = client.run(server, stream_mode="messages")
+        assert [part.data if part.mode == "gap" else part.data.content for part in parts] == [
+            "1",
+            "messages of the run did not come",
+            "3",
+        ]
+
+    def test_a_number_that_a_user_has_put_there_is_theirs(self, client: Client) -> None:
+        theirs = {"langgraph_checkpoint_ns": "n:1"}
+        token = self.token("ha", 1, theirs)
+        said = events([BEGUN, *(("messages", token, f"{n}-0") for n in (2, 3))])
+        with RawServer(stream(said), SUCCESS) as server:
+            parts = client.run(server, stream_mode="messages")
+        assert [(part.data.content, part.meta["once_n"]) for part in parts] == [("ha", 1)] * 2

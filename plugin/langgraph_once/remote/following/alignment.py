@@ -31,6 +31,9 @@ MAX_EVENTS: Final = 20_000
 # twice as long as the one before, 1.3 s in all, until what the run has said is in the log.
 MAX_VERIFICATIONS: Final = 6
 
+NUMBERED: Final = "n"
+"""Stands in a position for the check of messages with numbers."""
+
 Logged = tuple[str, int, bool]
 """Id, check, and whether the server keeps it in its log."""
 
@@ -40,35 +43,33 @@ class AmbiguousError(Exception):
 
 
 class Alignment:
-    """The events of a run that its reader has, in the order of the log.
+    """The events without number that the reader of a run has, in the order of the log.
+
+    Of those with a number it knows the place alone; `Numbers` tells which are new.
 
     Attributes:
+        last_id: The id of the last event.
         has_overlap: The connection has repeated an event that we have, or has no need to.
         verifications: How many connections in a row only told whether an event was new.
     """
 
     def __init__(self) -> None:
         self._log: list[Logged] = []
+        self._before_last = FIRST
+        self._last_logged_id: str | None = None
+        self.last_id: str | None = None
         self._has_repeated = False
         self._expected: int | None = None
         self._fresh: dict[str, int] | None = None
-        self._old_ids: frozenset[str] = frozenset()
+        self._old_ids: frozenset[str | None] = frozenset()
         self._echo = self._echo_end = 0
         self.verifications = 0
         self.has_overlap = True
 
     @property
-    def last_id(self) -> str | None:
-        """The id of the last event."""
-        return self._log[-1][0] if self._log else None
-
-    @property
     def cursor(self) -> str | None:
         """The id to go on after; None where no event had one."""
-        if not self._log:
-            return None
-        start = self._overlap_start()
-        return self._log[start - 1][0] if start else FIRST
+        return self._before_last if self._last_logged_id or self._log else None
 
     def rejoin(self, *, verifies: bool = False) -> None:
         """Note that a new connection begins after `cursor`.
@@ -79,9 +80,10 @@ class Alignment:
         self._expected = self._overlap_start()
         self._has_repeated = False
         self._fresh = {}
-        self._old_ids = frozenset(event_id for event_id, *_ in self._log[self._expected :])
+        tail = (event_id for event_id, *_ in self._log[self._expected :])
+        self._old_ids = frozenset((self._last_logged_id, *tail))
         self._echo = self._echo_end = 0
-        self.has_overlap = not any(logged for *_, logged in self._log[self._expected :])
+        self.has_overlap = self._last_logged_id is None
         self.verifications = self.verifications + 1 if verifies else 0
 
     def is_new(self, event_id: str | None, check: int, *, logged: bool = True) -> bool:
@@ -102,14 +104,28 @@ class Alignment:
         if self._fresh is not None and self._is_echo(self._fresh, event_id, check):
             return False
         self._log.append((event_id, check, logged))
+        self.last_id = event_id
+        if logged:
+            self.pass_id(event_id)
         if len(self._log) > 2 * MAX_EVENTS:
             self._forget()
         return True
 
+    def pass_id(self, event_id: str | None) -> None:
+        """Note where a new event stands in the log of the server."""
+        if event_id is None:
+            return
+        self.last_id = event_id
+        if event_id != self._last_logged_id:
+            self._before_last = self._last_logged_id or FIRST
+            self._last_logged_id = event_id
+
     def _overlap_start(self) -> int:
         """Where the events begin that have the id of the last one in the server's log."""
-        start = next((at for at in reversed(range(len(self._log))) if self._log[at][2]), 0)
-        while start > 0 and self._log[start - 1][0] == self._log[start][0]:
+        start = len(self._log)
+        while start and (
+            self._log[start - 1][0] == self._last_logged_id or not self._log[start - 1][2]
+        ):
             start -= 1
         return start
 
@@ -156,11 +172,11 @@ class Alignment:
 
     def position(self) -> str:
         """Where the reader is, for another process."""
-        if not self._log:
-            return ""
-        known = self._log[self._overlap_start() :]
-        events = ",".join(f"{event_id}:{check:08x}:{logged:d}" for event_id, check, logged in known)
-        return f"{self.cursor},{events}"
+        tail = self._log[self._overlap_start() :]
+        known = [f"{event_id}:{check:08x}:{logged:d}" for event_id, check, logged in tail]
+        if self._last_logged_id is not None and not any(logged for *_, logged in tail):
+            known.append(f"{self._last_logged_id}:{NUMBERED}:1")
+        return ",".join([self._before_last, *known]) if known else ""
 
     @classmethod
     def at(cls, position: str) -> Alignment:
@@ -172,10 +188,12 @@ class Alignment:
         alignment = cls()
         try:
             cursor, *events = position.split(",") if position else [FIRST]
-            alignment._log = [(cursor, 0, False)] if cursor != FIRST else []
+            alignment.pass_id(cursor if cursor != FIRST else None)
             for event in events:
                 event_id, check, logged = event.rsplit(":", 2)
-                alignment._log.append((event_id, int(check, 16), logged == "1"))
+                if check != NUMBERED:
+                    alignment._log.append((event_id, int(check, 16), logged == "1"))
+                alignment.pass_id(event_id if logged == "1" else None)
         except ValueError as error:
             raise StreamError("this is no position of a run; pass what another gave") from error
         return alignment

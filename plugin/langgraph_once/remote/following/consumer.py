@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.errors import StreamInterrupted
+from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.metrics import streams
 from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.state_cut import alias_messages_after_gap
@@ -32,6 +32,21 @@ class Recipient:
         """What it lacks of a part."""
         return (part,)
 
+    def check_alone(self) -> None:
+        """Check that no stream that began later writes into the ledger.
+
+        One that was left before its end may stay open, so that the later stream goes on.
+
+        Raises:
+            ConfigError: One does.
+        """
+        if self.ledger is not None and self.ledger.reader is not self:
+            raise ConfigError(
+                "ledger",
+                "was given to another stream while this one goes on; a ledger says what one "
+                "consumer has: give each stream that runs beside another a ledger of its own",
+            )
+
     def note_gap(self, part: Part) -> None:
         """Note a gap. Behind a gap, note the ids that a state has for known messages."""
         if part.mode == GAP_MODE:
@@ -52,11 +67,16 @@ class Recipient:
     @contextmanager
     def ending(self) -> Iterator[None]:
         """Add to an error what the recipient has, for `join_run` to go on with."""
+        if self.ledger is not None:
+            self.ledger.reader = self
         try:
             yield
         except StreamInterrupted as error:
             error.ledger = self.ledger
             raise
+        finally:
+            if self.ledger is not None and self.ledger.reader is self:
+                self.ledger.reader = None
 
 
 class Consumer(Recipient):

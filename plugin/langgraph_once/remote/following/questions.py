@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from langgraph_once.remote.following.reconcile import State
 from langgraph_once.remote.following.retries import Backoff
 from langgraph_once.remote.following.run_reader import FAILED, GONE, Headers, RunReader
-from langgraph_once.remote.shapes.snapshots import before_of
+from langgraph_once.remote.shapes import before_of
 
 __all__ = ["Outcome", "QuestionFailed", "Step", "Steps", "at_once", "between", "fetch_run"]
 
@@ -97,7 +97,7 @@ def _outcome(reader: RunReader) -> Steps[Outcome]:
     if status is None:
         run = yield from fetch_run(thread_id, reader.run_id, reader.headers)
         status = GONE if run is None else run["status"]
-    if thread_id is None or not reader.is_open:
+    if thread_id is None or not reader.is_open or (status == GONE and reader.ended_whole):
         return status, []
     if status == GONE and reader.goes_on:
         # `langgraph dev` forgets runs of its last ten seconds if it is killed. An earlier run,

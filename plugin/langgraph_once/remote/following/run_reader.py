@@ -13,18 +13,25 @@ from langgraph.pregel.remote import RemoteException
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.following.history import RunHistory
-from langgraph_once.remote.following.reconcile import Delivered, State, failure, lost_parts
-from langgraph_once.remote.following.retries import Retries
-from langgraph_once.remote.following.sdk_errors import (
+from langgraph_once.remote.following.numbers import ATTEMPT_KEY, Frame, Numbers
+from langgraph_once.remote.following.reconcile import (
+    Delivered,
+    RunHistory,
+    State,
+    failure,
+    lost_parts,
+)
+from langgraph_once.remote.following.retries import (
+    Retries,
     UnknownRunError,
     may_begin_again,
     refusal,
     says_unknown,
 )
-from langgraph_once.remote.shapes.parts import local_parts
+from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import GAP_MODE, Part
+from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.shapes import mode_set
 
 __all__ = ["FAILED", "GONE", "Headers", "RunReader"]
@@ -38,6 +45,12 @@ FRAMED_VERSIONS: Final = frozenset({"HTTP/2", "HTTP/3"})
 
 UNLOGGED: Final = frozenset({"end", "error", "feedback"})
 """Events that a server does not keep, so that it cannot send them again."""
+
+NEVER_TWICE: Final = frozenset({"checkpoints", "debug", "tasks", "values"})
+"""Modes of which an equal event in the same millisecond is an echo, from a server with our plugin:
+they name a task or a checkpoint, and of equal states it sends one."""
+
+EVENTS_GONE: Final = "the server no longer has all events of the run"
 
 PROVABLE: Final = frozenset({"updates", "values"})
 """Modes of which the checkpoints hold everything."""
@@ -90,6 +103,9 @@ class RunReader:
     Attributes:
         has_ended: The server has said that it ended.
         suspected_loss: Why something may be missing; None as long as nothing can be.
+        ended_whole: Its stream ended as HTTP says it does, and nothing was missing before. If the
+            server does not know the run then, it was rolled back, or deleted: as in `RemoteGraph`
+            that is the end.
     """
 
     config: RemoteConfig
@@ -105,9 +121,12 @@ class RunReader:
     ran_again: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
-        self.alignment = Alignment.at(self.begins_at or "")
+        aligned, _, numbered = (self.begins_at or "").partition("#")
+        self.alignment = Alignment.at(aligned)
+        self._numbers = Numbers.at(numbered)
         self.has_ended = False
         self.suspected_loss: str | None = None
+        self.ended_whole = False
         self._received = Delivered()
         self._tries = Retries(self.config)
         self._end = ConnectionEnd.WHOLE
@@ -117,11 +136,13 @@ class RunReader:
         # The server logs what was asked for, and `metadata` always.
         self._logged = None if self.modes is None else mode_set(self.modes) | {"metadata"}
         self._has_begun = self.begins_at is not None
+        self._is_all_numbered = self.modes is not None and mode_set(self.modes) == {"messages"}
 
     @property
     def position(self) -> str:
         """Where in the run's log the reader is."""
-        return self.alignment.position()
+        numbered = self._numbers.position()
+        return self.alignment.position() + (f"#{numbered}" if numbered else "")
 
     @property
     def is_open(self) -> bool:
@@ -163,7 +184,7 @@ class RunReader:
             UnknownRunError: The server does not know the run.
             AmbiguousError: Only another connection can tell whether this is new.
         """
-        event, data, event_id, check = frame
+        event, data, event_id, check, number = frame
         mode, _, ns = event.partition("|")
         if not (event or check):
             self._passed_id = event_id
@@ -174,40 +195,111 @@ class RunReader:
             raise UnknownRunError
         if event_id is None and mode not in UNLOGGED:  # the server keeps no log
             self.is_resumable = False
+        if number is not None:
+            return self._numbered(number, mode, ns, frame)
         # Servers send other modes than those asked for (an interrupt as `values`) unlogged.
         logged = self._logged
         is_logged = mode not in UNLOGGED if logged is None else mode in logged
-        if not self.alignment.is_new(event_id, check, logged=is_logged):
+        if not self._is_new(mode, frame, is_logged=is_logged):
             return ()
         self._tries.has_progressed = True
         self._passed_id = None
-        if type(data) is tuple and self.alignment.has_overlap:  # a token: nearly all frames
-            token, meta = data
-            if token.id != self._received.last_id:
-                self._received.note(token, meta)
-            return (Part(tuple(ns.split("|")) if ns else (), mode, token, meta, event_id),)
+        # A token of a stock server: nearly all its frames.
+        if type(data) is tuple and self.alignment.has_overlap and not self._numbers.are_waiting:
+            return (self._token(mode, ns, frame),)
         return self._other(mode, ns, frame)
 
+    def _is_new(self, mode: str, frame: Frame, *, is_logged: bool) -> bool:
+        """Whether a frame without number is new.
+
+        Raises:
+            AmbiguousError: Only another connection can tell.
+        """
+        try:
+            return self.alignment.is_new(frame.id, frame.check, logged=is_logged)
+        except AmbiguousError:
+            # Our server says none of these twice.
+            if self._numbers.had and (mode in NEVER_TWICE or _names_messages(mode, frame.data)):
+                return False
+            raise
+
+    def _token(self, mode: str, ns: str, frame: Frame) -> Part:
+        token, meta = frame.data
+        if token.id != self._received.last_id:
+            self._received.note(token, meta)
+        return Part(tuple(ns.split("|")) if ns else (), mode, token, meta, frame.id)
+
+    def _numbered(self, number: int, mode: str, ns: str, frame: Frame) -> Iterable[Part]:
+        """The parts that can be passed on, now that a message with a number has come."""
+        numbers, alignment = self._numbers, self.alignment
+        attempt, lost = frame.data[1].get(ATTEMPT_KEY), list[Part]()
+        if attempt != numbers.attempt and attempt is not None:
+            if numbers.is_over(attempt):
+                return ()
+            lost += self._missing()
+            if numbers.attempt is None:
+                numbers.attempt = attempt
+            else:
+                numbers.begin(attempt)
+        if not self.is_resumable:  # it sends what is said from now on
+            numbers.skip_to(number)
+        if numbers.has(number):
+            alignment.has_overlap = True
+            return lost
+        if not alignment.has_overlap:
+            if number > numbers.had + 1 or not self._is_all_numbered:
+                lost += self.suspect_loss(EVENTS_GONE)
+            alignment.has_overlap = True
+            numbers.skip_to(number)
+        alignment.pass_id(frame.id)
+        self._tries.has_progressed = True
+        self._passed_id = None
+        found = numbers.take(number, self._message(mode, ns, frame))
+        if numbers.are_waiting and numbers.wait_in_vain:
+            found = [*found, *self._missing()]
+        return [*lost, *found] if lost else found
+
+    def _message(self, mode: str, ns: str, frame: Frame) -> Sequence[Part]:
+        if type(frame.data) is tuple:
+            return (self._token(mode, ns, frame),)
+        parts = [*local_parts((frame.event, frame.data, frame.id))]
+        for part in parts:
+            self._received.note_part(part)
+        return parts
+
+    def _missing(self) -> Iterator[Part]:
+        """What waits for messages that will not come: they are lost for certain."""
+        if self._numbers.are_waiting:
+            yield from self.suspect_loss("messages of the run did not come")
+            yield from self._numbers.release()
+
     def _other(self, mode: str, ns: str, frame: Frame) -> Iterator[Part]:
-        """The parts of any frame but a token."""
+        """The parts of any frame but a token, and one with a number."""
+        if mode in UNLOGGED:
+            yield from self._missing()
         if mode == "metadata":
-            if isinstance(frame.data, Mapping):
-                self.run_id = self.run_id or frame.data.get("run_id")
-            # A worker that takes up a run begins so. The second to do it repeats what came since
-            # the last checkpoint.
-            if self._has_begun:
-                self.ran_again()
-            self._has_begun = True
+            yield from self._begun(frame.data)
         elif mode == "end":
             self.has_ended = True
         if not self.alignment.has_overlap:
             self.alignment.has_overlap = True
-            yield from self.suspect_loss("the server no longer has all events of the run")
+            yield from self.suspect_loss(EVENTS_GONE)
         if mode == "updates" and not ns:
             self._received.updates.add(frame.check)
         for part in local_parts((frame.event, frame.data, frame.id)):
             self._received.note_part(part)
-            yield part
+            yield from self._numbers.take_beside(part)
+
+    def _begun(self, told: Any) -> Iterator[Part]:
+        """Note that a worker takes up the run; the second repeats what came since the last
+        checkpoint."""
+        if isinstance(told, Mapping):
+            self.run_id = self.run_id or told.get("run_id")
+        if self._has_begun:
+            yield from self._missing()
+            self._numbers.begin()
+            self.ran_again()
+        self._has_begun = True
 
     def suspect_loss(self, reason: str) -> Iterator[Part]:
         """Note that something may be missing. Where no state can fill it, a part says so."""
@@ -245,20 +337,26 @@ class RunReader:
         Raises:
             Exception: As `failed`.
         """
+        if not isinstance(error, AmbiguousError):
+            yield from self._missing()
         self._tries.error = None
         self._end = ConnectionEnd.WHOLE if error is None else self.failed(error)
         match self._end:
             case ConnectionEnd.WHOLE:
                 self._was_read_to_end = True
+                has_all = self._has_begun_whole and self.suspected_loss is None
+                self.ended_whole = self._shows_cuts and has_all
                 lacks_all = self.is_resumable and not self._tries.is_first
                 if not self.alignment.has_overlap or (lacks_all and not self.alignment.last_id):
                     yield from self.suspect_loss("the server no longer has the events of the run")
             case ConnectionEnd.CUT:
-                self._was_read_to_end = False
+                self._was_read_to_end = self.ended_whole = False
                 if not self.is_resumable:
                     why = "the run is not resumable, and a connection to it was cut"
                     yield from self.suspect_loss(why)
-            case ConnectionEnd.UNKNOWN if self.thread_id is not None or not self._was_read_to_end:
+            case ConnectionEnd.UNKNOWN if not self.ended_whole and (
+                self.thread_id is not None or not self._was_read_to_end
+            ):
                 # A server forgets a run without a thread as it ends.
                 yield from self.suspect_loss("the server no longer knows the run")
 
@@ -267,20 +365,26 @@ class RunReader:
         """Whether the status of the run is to be asked for now."""
         if self.has_ended or not self.is_open or self._end is ConnectionEnd.UNKNOWN:
             return True
-        may_come = not self._is_whole if self._tries.is_first else self._tries.has_progressed
+        may_come = self._tries.is_first or self._tries.has_progressed
+        if self._tries.is_first or self._numbers.had:
+            may_come = may_come and not self._is_whole
         return self._end is ConnectionEnd.WHOLE and not (self.is_resumable and may_come)
 
     @property
     def _is_whole(self) -> bool:
-        """Whether a first response that ended by itself counts as whole, if the run is over.
+        """Whether a response that ended by itself counts as whole, if the run is over.
 
         The server is asked whether the run is over. This exposes a proxy that ends responses as
         if they were whole, as long as the run goes on. Three kinds of runs are joined once more
         before that question: one that was cut before; one without a thread, which cannot be
         asked for; and one whose response had no length, so that a cut looks like its end.
         """
-        has_begun = self.alignment.last_id is not None and self.alignment.has_overlap
-        return self._shows_cuts and has_begun and self.thread_id is not None
+        return self._shows_cuts and self._has_begun_whole and self.thread_id is not None
+
+    @property
+    def _has_begun_whole(self) -> bool:
+        """Whether events of the run have come, without a gap between connections."""
+        return self.alignment.last_id is not None and self.alignment.has_overlap
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
         """End the stream with what the state of the thread proves to be missing.
@@ -293,6 +397,8 @@ class RunReader:
             RemoteException: The run failed.
             StreamInterrupted: The server does not know the run, and it is not complete.
         """
+        if status == GONE and self.ended_whole:
+            return
         if status == GONE:
             yield from self.suspect_loss("the server no longer knows the run")
         modes, is_whole = frozenset(self.modes or ALL_MODES), self.history.is_whole(states)
@@ -364,6 +470,11 @@ class RunReader:
             last_event_id=self._passed_id or self.alignment.last_id,
             position=self.position,
         )
+
+
+def _names_messages(mode: str, data: Any) -> bool:
+    """Whether these are updates with messages, of which none comes twice under one id."""
+    return mode == "updates" and any(m.id for m in found_in_update(revive(data)).messages)
 
 
 def _is_not_found(data: Any) -> bool:

@@ -77,6 +77,7 @@ class Ledger(Entries):
         undelivered: What was said when the consumer had left; noted as if it had it.
         pending_ids: What was written without an id, and no state has shown yet.
         hidden: What was hidden from the consumer, where something is.
+        reader: The remote stream that writes now, where one does.
         left_at: The checkpoint that the thread stood at when a stream left it.
     """
 
@@ -95,6 +96,7 @@ class Ledger(Entries):
         self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self.pending_ids: PendingIds = PendingIds()
         self.hidden: Ledger | None = None
+        self.reader: object = None
         self.left_at: str = ""
 
     @classmethod

@@ -21,6 +21,7 @@ from langgraph_once.stream.part.places import task_in
 
 __all__ = [
     "ANNOTATION_KEY",
+    "NUMBER_KEY",
     "SCHEMA_VERSION",
     "Annotation",
     "PrivateMetadata",
@@ -33,6 +34,11 @@ __all__ = [
 ]
 
 ANNOTATION_KEY: Final = "once"
+NUMBER_KEY: Final = "once_n"
+"""Beside the annotation, on a wire: 1, 2, 3 … for the parts of a stream that carry one. Flat and
+last in the metadata, so that a token costs one dict, and its reader finds the number at the end of
+the line. Like the rest it is believed beside an annotation that is ours."""
+
 SCHEMA_VERSION: Final = 1
 MODEL_KEY: Final = "ls_model_type"
 TEXTS: Final = ("source", "id", "named", "run", "name")

@@ -16,7 +16,7 @@ from langgraph_once.remote.following.reconcile import (
     repeated_tasks,
     void_tasks,
 )
-from langgraph_once.remote.wire.frames import FrameReader
+from langgraph_once.remote.frames import FrameReader
 from langgraph_once.stream import Part
 
 ALL = frozenset({"messages-tuple", "updates", "values"})

@@ -17,10 +17,10 @@ from langgraph_api.serde import json_dumpb
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
 from langgraph_once.remote.following.alignment import AmbiguousError
+from langgraph_once.remote.following.retries import UnknownRunError
 from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.following.sdk_errors import UnknownRunError
-from langgraph_once.remote.shapes.parts import local_parts
-from langgraph_once.remote.wire.frames import FrameReader
+from langgraph_once.remote.frames import FrameReader
+from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import Part
 
 META = {"langgraph_checkpoint_ns": "node:1", "langgraph_step": 1}

@@ -10,8 +10,7 @@ from langgraph.errors import ParentCommand
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import Command, Interrupt, Send
 
-from langgraph_once.remote.shapes.parts import local_parts
-from langgraph_once.remote.shapes.snapshots import Pages, snapshot
+from langgraph_once.remote.shapes import Pages, local_parts, snapshot
 from langgraph_once.stream import Part
 
 SCHEMA = {"type": "string"}

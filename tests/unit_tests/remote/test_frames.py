@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessageChunk
 from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.errors import StreamError
-from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.wire.frames import FrameReader
+from langgraph_once.remote.following.numbers import Frame
+from langgraph_once.remote.frames import FrameReader
 from tests.examples import examples
 
 META = {"langgraph_node": "a", "langgraph_path": ["a"], "tags": [{"x": 1}, {"y": 2}]}
@@ -108,7 +108,7 @@ def test_our_frames_are_those_of_the_sdk(body: bytes, sizes: list[int]) -> None:
             read(cut)
         return
     said = [frame for frame in read(cut) if frame.event or frame.check]  # and no id alone
-    assert [(event, as_json(data), i) for event, data, i, _ in said] == expected
+    assert [(event, as_json(data), i) for event, data, i, *_ in said] == expected
 
 
 @given(body=streams, sizes=cuts)

@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessageChunk
 
-from langgraph_once.remote.shapes.parts import local_parts
-from langgraph_once.remote.wire.tokens import TokenReader
+from langgraph_once.remote.frames import TokenReader
+from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import Part
 from tests.examples import examples
 
@@ -107,9 +107,9 @@ def test_each_token_is_what_the_careful_way_makes_of_it(lines: list[bytes]) -> N
             careful = told(part_of(orjson.loads(line)))
         except Exception as error:  # the careful way's own, whichever
             with pytest.raises(type(error)):
-                part_of(reader.read(line))
+                part_of(reader.read(line)[0])
             continue
-        found = reader.read(line)
+        found = reader.read(line)[0]
         assert told(part_of(found)) == careful
         if isinstance(found, tuple):
             spoil(found[0])
@@ -128,7 +128,7 @@ def test_what_is_no_json_is_not_taken_for_a_token(text: str, at: int) -> None:
         with pytest.raises(ValueError, match="column"):
             reader.read(cut)
     else:
-        assert told(part_of(reader.read(cut))) == told(part_of(expected))
+        assert told(part_of(reader.read(cut)[0])) == told(part_of(expected))
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_of_a_token_after_another_only_the_text_is_read(
         read.append(data)
         return loads(data)
 
-    first, meta = reader.read(line_of("a", **fields))
+    (first, meta), _ = reader.read(line_of("a", **fields))
     monkeypatch.setattr(orjson, "loads", noted)
-    second, same = reader.read(line_of("b", **fields))
+    (second, same), _ = reader.read(line_of("b", **fields))
     assert read == [b'"b"']
     assert same is meta
     assert (first.content, second.content) == ("a", "b")
@@ -157,7 +157,7 @@ def test_of_a_token_after_another_only_the_text_is_read(
 def test_of_messages_side_by_side_the_metadata_are_read_once_each() -> None:
     reader = TokenReader()
     sides = [{**META, "side": side} for side in "ab"]
-    found = [reader.read(line_of(text, meta))[1] for text in "xyz" for meta in sides]
+    found = [reader.read(line_of(text, meta))[0][1] for text in "xyz" for meta in sides]
     assert len({id(meta) for meta in found}) == 2
     assert found[0]["langgraph_path"] == ("__pregel_pull", "a")
 
@@ -165,7 +165,7 @@ def test_of_messages_side_by_side_the_metadata_are_read_once_each() -> None:
 def test_metadata_that_never_comes_again_is_not_kept() -> None:
     reader, sizes = TokenReader(), []
     for at in range(1_000, 2_000):
-        assert reader.read(line_of("a", {**META, "at": at}))[1]["at"] == at
+        assert reader.read(line_of("a", {**META, "at": at}))[0][1]["at"] == at
         sizes.append(len(pickle.dumps(reader)))
     assert max(sizes[64:]) <= max(sizes[:64])
 
@@ -173,7 +173,7 @@ def test_metadata_that_never_comes_again_is_not_kept() -> None:
 def test_metadata_of_any_length_are_read() -> None:
     reader, meta = TokenReader(), {"langgraph_node": "a" * 20_000}
     for text in "ab":
-        assert told(part_of(reader.read(line_of(text, meta)))) == told(
+        assert told(part_of(reader.read(line_of(text, meta))[0])) == told(
             part_of(orjson.loads(line_of(text, meta)))
         )
     assert len(pickle.dumps(reader)) < 20_000

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langgraph.types import GraphOutput, Interrupt
 
-from langgraph_once.remote.shapes.invoke_result import Result
+from langgraph_once.remote.shapes import Result
 from langgraph_once.stream import Part
 
 WAITS = Interrupt("?", id="i")

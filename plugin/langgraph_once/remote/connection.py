@@ -19,10 +19,14 @@ from langgraph_sdk.errors import _araise_for_status_typed as araise_for_status
 from langgraph_sdk.errors import _raise_for_status_typed as raise_for_status
 
 from langgraph_once.config import RemoteConfig
-from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.wire.frames import FrameReader
+from langgraph_once.remote.following.numbers import Frame
+from langgraph_once.remote.frames import FrameReader
 
-__all__ = ["Connection", "NoEventStreamError", "SyncConnection"]
+__all__ = [
+    "Connection",
+    "NoEventStreamError",
+    "SyncConnection",
+]
 
 ASKED = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 

@@ -17,17 +17,23 @@ from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClien
 from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 from langgraph_once.config import READER_CHECKPOINT, RemoteConfig
+from langgraph_once.remote.connection import Connection, SyncConnection
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.following.consumer import Recipient
-from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.following.history import goes_on
+from langgraph_once.remote.following.numbers import Frame, without_number
 from langgraph_once.remote.following.questions import QuestionFailed, Step, Steps, between
+from langgraph_once.remote.following.reconcile import goes_on
+from langgraph_once.remote.following.retries import UnknownRunError
 from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.following.sdk_errors import UnknownRunError
-from langgraph_once.remote.wire.connection import Connection, SyncConnection
 from langgraph_once.stream import Part
 
-__all__ = ["Reading", "aread_run", "arun_steps", "read_run", "run_steps"]
+__all__ = [
+    "Reading",
+    "aread_run",
+    "arun_steps",
+    "read_run",
+    "run_steps",
+]
 
 T = TypeVar("T")
 
@@ -91,6 +97,7 @@ async def aread_run(client: LangGraphClient, opening: Steps[Reading]) -> AsyncGe
     with recipient.ending():
         async with aclosing(source):
             async for part in source:
+                recipient.check_alone()
                 for new in recipient.feed(part):
                     yield new
     for new in recipient.close():
@@ -133,6 +140,7 @@ def read_run(client: SyncLangGraphClient, opening: Steps[Reading]) -> Generator[
         source = _read(client, reader, begin)
     with recipient.ending(), closing(source):
         for part in source:
+            recipient.check_alone()
             yield from recipient.feed(part)
     yield from recipient.close()
 
@@ -167,7 +175,9 @@ def _is_replaced(runs: Any, sdk: type) -> bool:
 
 def _frame(given: Any) -> Frame:
     """The frame of a part that the SDK, or its replacement, gives."""
-    return Frame(given.event, given.data, getattr(given, "id", None), 0)
+    is_of_messages = str(given.event).partition("|")[0] == "messages"
+    data, number = without_number(given.data) if is_of_messages else (given.data, None)
+    return Frame(given.event, data, getattr(given, "id", None), 0, number)
 
 
 def _connected(reader: RunReader, begin: Begin, runs: Any) -> Any:
