@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 import click
 
@@ -21,6 +22,11 @@ from langgraph_once.commands.project_settings import config_option
 from langgraph_once.commands.terminal import tell
 
 __all__ = ["migrate_command"]
+
+_GROWS: Final = (
+    "The database grows first, as new rows are written before the room of old ones is free: "
+    "its disk should have room for it twice. VACUUM, in PostgreSQL VACUUM FULL, shrinks it then."
+)
 
 
 @click.command("migrate", short_help="Rewrite all rows, or copy all threads.")
@@ -69,6 +75,8 @@ def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: b
     _, config, serde = database
     way = leaving(serde) if is_leaving else entering(serde, store_once=config.stores_once)
     with database.to_change(is_dry=dry_run) as saver:
+        if not dry_run:
+            tell(_GROWS, err=True)
         done = migrate(saver, way, is_dry=dry_run, keeps_tables=keep_tables, progress=telling())
     verb = "would be rewritten" if dry_run else "rewritten"
     tell(
