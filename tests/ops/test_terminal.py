@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import logging
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
             versions = checkpoint["channel_versions"]
             at = saver.put(config, {**checkpoint, "id": str(uuid6())}, known, versions)
             saver.put_writes(at, [(f"w{EVIL}", 2**80)], f"task{EVIL}")
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         columns = "thread_id, checkpoint_ns, checkpoint_id, type, checkpoint, metadata"
         row = (f"broken{EVIL}", "", f"1f0{EVIL}", f"nope{EVIL}", b"\0", b"{}")
         db.execute(f"INSERT INTO checkpoints ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
