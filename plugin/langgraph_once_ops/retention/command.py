@@ -158,4 +158,5 @@ def _done(done: Pruned, is_dry: bool) -> Iterator[str]:
     yield f"{'rows':10} {' '.join(rows)}"
     yield f"{'values':10} {' '.join(sizes)}"
     if not is_dry:
-        yield "The database fills the room with new rows; VACUUM gives it back to the disk."
+        yield "The database fills the room with new rows; VACUUM gives it back to the disk,"
+        yield "in PostgreSQL often little of it: VACUUM FULL does, and locks the tables."
