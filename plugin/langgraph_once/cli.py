@@ -17,6 +17,7 @@ except ImportError:
 
 from langgraph_once import extensions
 from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.redaction import printable
 
 __all__ = ["main"]
 
@@ -95,7 +96,7 @@ def main() -> None:
     try:
         commands(prog_name="langgraph-once")
     except (OnceError, OSError) as error:  # or the disk is full that its output goes to
-        sys.exit(f"langgraph-once: {error}")
+        sys.exit(printable(f"langgraph-once: {error}"))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from langgraph_once.redaction import printable
+
 __all__ = [
     "CallbackError",
     "ChannelVersionError",
@@ -47,6 +49,10 @@ __all__ = [
 class OnceError(Exception):
     """The root: catch this to catch everything that langgraph-once raises."""
 
+    def __str__(self) -> str:
+        # Names of a database may forge a line of the log, or move the cursor of a terminal.
+        return printable(super().__str__())
+
 
 class ConfigError(OnceError, ValueError):
     """A setting is missing, unknown or wrong.
@@ -68,8 +74,8 @@ class SerdeError(OnceError):
 
     Attributes:
         tag: The tag the bytes were stored under, where there is one.
-        path: Where in the value it happened, as in `["docs"][3].owner`; empty for the value
-            itself, None where it is not known. Keys are cut short; nothing else is quoted.
+        path: Where in the value it happened, as in `[key 0][3].owner`, the first key of a
+            dictionary; empty for the value itself, None where it is not known. It quotes no key.
     """
 
     def __init__(self, message: str, *, tag: str | None = None, path: str | None = None) -> None:
@@ -78,7 +84,8 @@ class SerdeError(OnceError):
         self.path = path
 
     def __str__(self) -> str:
-        return f"{super().__str__()}, at {self.path}" if self.path else super().__str__()
+        said = super().__str__()
+        return f"{said}, at {printable(self.path)}" if self.path else said
 
 
 class UnknownTagError(SerdeError):

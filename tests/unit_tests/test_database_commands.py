@@ -47,10 +47,12 @@ def test_the_way_out_and_back(database: Path, tmp_path: Path) -> None:
     name = str(database)
     dry = once("migrate", "--to", "msgpack", "--dry-run", "--database", name, cwd=tmp_path)
     assert (dry.returncode, "1 threads, 1 rows would be rewritten" in dry.stdout) == (0, True)
+    assert "grows" not in dry.stderr
     out = once("migrate", "--to", "msgpack", "--database", f"sqlite:///{name}", cwd=tmp_path)
     assert out.returncode == 0, out.stderr
     assert "our tables, indexes and columns are dropped" in out.stdout
     assert "threads: 1 of 1" in out.stderr
+    assert out.stderr.startswith("The database grows first")
     with SqliteSaver.from_conn_string(name) as upstream:
         found = upstream.get_tuple(CONFIG)
         assert found

@@ -9,7 +9,7 @@ tables.py       the statements that databases share; stored.py: what their rows 
 all_rows.py     those that check, copy or rewrite a thread
 metadata.py     metadata as rows have them: encrypted but for what servers filter by
 task_errors.py  errors of tasks, which are text
-database.py     who runs statements
+database.py     who runs statements; workers.py: in which threads, for event loops
 lazy_values.py  values that are decoded when they are looked at
 sqlite/, postgres/  what is each database's own
 due.py          what a checkpoint says is to be run next

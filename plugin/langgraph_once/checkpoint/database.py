@@ -7,14 +7,15 @@ SQLite or in PostgreSQL. So each operation stands once.
 from __future__ import annotations
 
 import asyncio
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from functools import lru_cache, partial
+from concurrent.futures import Future
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
+from langgraph_once.checkpoint.workers import ForkedError, Workers
 from langgraph_once.errors import StorageError
 
 __all__ = [
@@ -112,8 +113,9 @@ Program: TypeAlias = Generator[Statement, list[Row], T]
 class Engine(ABC):
     """Runs programs on a database, for threads and for event loops.
 
-    An event loop waits while a thread of this engine runs a program whole, so that a cancelled
-    operation is done or not, never half.
+    A thread of this engine runs a program whole, so that a cancelled operation is done or not,
+    never half. Who is cancelled does not wait for it; what comes next for the same thread of
+    LangGraph's does.
 
     Args:
         name: How the database is named in errors.
@@ -122,7 +124,10 @@ class Engine(ABC):
 
     def __init__(self, name: str, *, workers: int) -> None:
         self.name = name
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="once-checkpoint")
+        self._workers = Workers(workers, "once-checkpoint")
+        # One that is dropped, and never closed, leaves no threads either.
+        weakref.finalize(self, self._workers.stop).atexit = False
+        self._left: dict[Future[Any], str | None] = {}
 
     @abstractmethod
     def run(self, program: Program[T], *, writes: bool) -> T:
@@ -136,24 +141,45 @@ class Engine(ABC):
     def set_up(self) -> None:
         """Make what is missing in the database; every program does this first."""
 
-    async def run_in_thread(self, function: Callable[..., T], *given: Any) -> T:
+    async def run_in_thread(
+        self, function: Callable[..., T], *given: Any, thread_id: str | None = None
+    ) -> T:
         """Call a function that runs programs in a thread of this engine, for an event loop.
 
-        Cancelled while it runs, this ends when the function has: what the caller does next, as to
-        roll back a run that was cancelled, comes after it.
+        Cancelled while it runs, this ends at once, as a database may hang. The function goes on.
+        What is called next, as to roll back a run that was cancelled, comes after it.
+
+        Args:
+            function: Runs programs.
+            given: What it takes.
+            thread_id: The thread that they are about; None if it may be any.
+
+        Raises:
+            StorageError: The process was forked since the engine was made.
         """
-        call = partial(copy_context().run, function, *given)
-        done = self._threads.submit(call)
+        before = [
+            left for left, of in self._left.items() if of == thread_id or None in (of, thread_id)
+        ]
+        if before:
+            await asyncio.wait([asyncio.wrap_future(left) for left in before])
+        try:
+            done = self._workers.submit(function, *given)
+        except ForkedError:
+            problem = "it was opened before the process was forked; open it in the new process"
+            raise StorageError(
+                f"cannot use the checkpoint database {self.name!r}: {problem}", path=self.name
+            ) from None
         try:
             return await asyncio.wrap_future(done)
         except asyncio.CancelledError:
             if not done.cancel():
-                await asyncio.wait([asyncio.wrap_future(done)])
+                self._left[done] = thread_id
+                done.add_done_callback(lambda left: self._left.pop(left, None))
             raise
 
     def close(self) -> None:
         """Let the threads end."""
-        self._threads.shutdown(wait=False)
+        self._workers.stop()
 
 
 def drive(program: Program[T], execute: Callable[[Statement], list[Row]]) -> T:

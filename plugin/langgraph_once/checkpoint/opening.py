@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint.workers import Workers
 
 __all__ = ["Opening", "open_in_thread"]
 
@@ -35,13 +36,16 @@ async def open_in_thread(open_: Callable[[], T], close: Callable[[T], object]) -
         if is_left.is_set():
             close_opened()
 
+    worker = Workers(1, "once-opening")
     try:
-        await asyncio.to_thread(run)
+        await asyncio.wrap_future(worker.submit(run))
     except asyncio.CancelledError:
         is_left.set()
         if opened:
             await asyncio.to_thread(close_opened)
         raise
+    finally:
+        worker.stop()
     return opened.pop()
 
 

@@ -15,6 +15,7 @@ from langgraph_once.checkpoint.metadata import COUNTERS, opened
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
+from langgraph_once.redaction import printable
 
 __all__ = ["CALL", "drop_all", "dropped_of", "keep_last", "settled_before", "sweep"]
 
@@ -148,7 +149,7 @@ def _ended_calls(
             try:
                 root = (opened(tables.values, place, found).get("parents") or {}).get("")
             except SerdeError as error:  # it may be of any
-                logger.warning("A call of thread %s was kept: %s", thread_id, error)
+                logger.warning("A call of thread %s was kept: %s", printable(thread_id), error)
                 continue
             if isinstance(root, str) and root not in roots and root < newest:
                 ended.add(place.checkpoint_ns)
@@ -199,7 +200,7 @@ def sweep(tables: Tables, thread_id: str) -> Program[None]:
         yield from tables.collect(thread_id, manifests, assembly)
         kept = assembly.all_of(manifests)
     except SerdeError as error:  # it may refer to any
-        logger.warning("No piece of thread %s was deleted: %s", thread_id, error)
+        logger.warning("No piece of thread %s was deleted: %s", printable(thread_id), error)
         return
     yield from tables.keep_pieces(thread_id, kept)
 

@@ -109,7 +109,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """`get_tuple`, async."""
-        return await self.engine.run_in_thread(self.get_tuple, config)
+        return await self.engine.run_in_thread(self.get_tuple, config, thread_id=_thread_id(config))
 
     def list(
         self,
@@ -140,7 +140,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
     ) -> AsyncIterator[ListedCheckpoint]:
         """`list`, async."""
         for page in self.threads.pages(Query(config, filter, before), limit=limit):
-            for each in (await self.engine.run_in_thread(self._read, page)).listed():
+            found = await self.engine.run_in_thread(self._read, page, thread_id=_thread_id(config))
+            for each in found.listed():
                 yield each
 
     def put(
@@ -172,7 +173,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """`put`, async."""
-        await self._awrite(self.threads.put(config, checkpoint, metadata, new_versions))
+        program = self.threads.put(config, checkpoint, metadata, new_versions)
+        await self._awrite(program, _thread_id(config))
         return _config(config, checkpoint)
 
     def put_writes(
@@ -200,7 +202,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
         task_path: str = "",
     ) -> None:
         """`put_writes`, async."""
-        await self._awrite(self.threads.put_writes(config, writes, task_id, task_path))
+        program = self.threads.put_writes(config, writes, task_id, task_path)
+        await self._awrite(program, _thread_id(config))
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete all that a thread has; an unknown one is no error."""
@@ -208,7 +211,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
 
     async def adelete_thread(self, thread_id: str) -> None:
         """`delete_thread`, async."""
-        await self._awrite(self.threads.delete_threads([str(thread_id)]))
+        await self._awrite(self.threads.delete_threads([str(thread_id)]), str(thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete what these runs stored, as though they had never run; unknown ones are no error.
@@ -284,7 +287,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
     ) -> Mapping[str, DeltaChannelHistory]:
         """`get_delta_channel_history`, async."""
         get = partial(self.get_delta_channel_history, config=config, channels=channels)
-        return await self.engine.run_in_thread(get)
+        return await self.engine.run_in_thread(get, thread_id=_thread_id(config))
 
     def load_stream_state(self, address: StreamAddress) -> bytes | None:
         """The ledger of a thread, if there is one."""
@@ -297,11 +300,14 @@ class OnceSaver(BaseCheckpointSaver[str]):
 
     async def aload_stream_state(self, address: StreamAddress) -> bytes | None:
         """`load_stream_state`, async."""
-        return await self.engine.run_in_thread(self.load_stream_state, address)
+        return await self.engine.run_in_thread(
+            self.load_stream_state, address, thread_id=address[0]
+        )
 
     async def asave_stream_state(self, address: StreamAddress, data: bytes) -> None:
         """`save_stream_state`, async."""
-        await self._awrite(self.threads.save_stream_state(CheckpointRef.of_thread(*address), data))
+        program = self.threads.save_stream_state(CheckpointRef.of_thread(*address), data)
+        await self._awrite(program, address[0])
 
     def get_next_version(self, current: Any, channel: None) -> str:
         """The version after another, as upstream's savers make them: comparable as text."""
@@ -314,9 +320,9 @@ class OnceSaver(BaseCheckpointSaver[str]):
     def _write(self, program: Program[T]) -> T:
         return self.engine.run(program, writes=True)
 
-    async def _awrite(self, program: Program[T]) -> T:
+    async def _awrite(self, program: Program[T], thread_id: str | None = None) -> T:
         # Values were encoded before: in the loop, where nobody changes them meanwhile.
-        return await self.engine.run_in_thread(self._write, program)
+        return await self.engine.run_in_thread(self._write, program, thread_id=thread_id)
 
 
 class _Done:
@@ -327,6 +333,11 @@ class _Done:
 
 
 _DONE: Final = _Done()
+
+
+def _thread_id(config: RunnableConfig | None) -> str | None:
+    """The thread that an operation is about; None if it may be any."""
+    return None if config is None else str(config["configurable"].get("thread_id"))
 
 
 def _config(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:

@@ -10,6 +10,7 @@ from langgraph.checkpoint.base import CheckpointTuple, writes_sort_key
 
 from langgraph_once.checkpoint.pieces.values import Unpacked
 from langgraph_once.errors import SerdeError
+from langgraph_once.redaction import printable
 from langgraph_once.serde.layers.encryption import BoundTo
 
 __all__ = [
@@ -123,7 +124,7 @@ class Naming:
         if isinstance(error, SerdeError):
             thread_id, checkpoint_ns, id_ = self._place
             at = f"checkpoint {id_} of thread {thread_id!r}, namespace {checkpoint_ns!r}"
-            error.add_note(f"in {' '.join(map(str, self._what))} of {at}")
+            error.add_note(printable(f"in {' '.join(map(str, self._what))} of {at}"))
 
 
 class StoredWrite(NamedTuple):

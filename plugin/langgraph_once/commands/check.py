@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from langgraph_once.commands.project_settings import CONFIG, json_option, prepare, read_json
+from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.check import CheckFinding, check_project
@@ -47,7 +48,7 @@ def check_command(
     found = [*check_project(parsed), *(_check_port(host, port) if port is not None else ())]
     is_fine = all(each.effect == "hint" for each in found)
     if for_machines:
-        click.echo(_as_json(found, is_fine))
+        tell(_as_json(found, is_fine))
     else:
         _tell(found, verbose)
         if is_fine:
@@ -59,11 +60,11 @@ def check_command(
 def _tell(found: Sequence[CheckFinding], verbose: bool) -> None:
     for each in found:
         is_hint = each.effect == "hint"
-        click.echo(f"{'hint' if is_hint else 'langgraph-once'}: {each}", err=not is_hint)
+        tell(f"{'hint' if is_hint else 'langgraph-once'}: {each}", err=not is_hint)
         if each.traceback and verbose:
-            click.echo(each.traceback, err=True)
+            tell(each.traceback, err=True)
     if any(each.traceback for each in found) and not verbose:
-        click.echo("langgraph-once: `check --verbose` shows the traceback", err=True)
+        tell("langgraph-once: `check --verbose` shows the traceback", err=True)
 
 
 def _tell_summary(config: str, parsed: dict[str, object]) -> None:
@@ -72,10 +73,10 @@ def _tell_summary(config: str, parsed: dict[str, object]) -> None:
     count = len(manifest.wrapped_graphs())
     fine = f"settings, database and {count} wrapped graph(s) are fine"
     none = "settings and database are fine; no graph is wrapped"
-    click.echo(f"{config}: {fine if count else none}")
+    tell(f"{config}: {fine if count else none}")
     with suppress(OnceError):  # of types, nothing stops the server
         report = report_types(settings, manifest, config=Path(config), read_database=False)
-        click.echo(summary(report))
+        tell(summary(report))
 
 
 def _as_json(found: Sequence[CheckFinding], is_fine: bool) -> str:

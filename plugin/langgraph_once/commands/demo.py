@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from langgraph_once.commands.project_settings import json_option
+from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError
 
 __all__ = ["demo_command"]
@@ -50,11 +51,11 @@ def demo_command(
     answers = [_json_or_text(each) for each in answer]
     view = asyncio.run(compared(url, graph, start, answers=answers, headers=_headers(header)))
     if for_machines:
-        click.echo(json.dumps(as_json(view)))
+        tell(json.dumps(as_json(view)))
         return
-    click.echo("\n".join([*table(view), *faults(view)]))
+    tell("\n".join([*table(view), *faults(view)]))
     if any(side.waiting for side in view.sides.values()):
-        click.echo("It waits for an answer; give one with --answer.", err=True)
+        tell("It waits for an answer; give one with --answer.", err=True)
 
 
 def _started(say: str | None, given: str | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 import click
 
@@ -18,8 +19,14 @@ from langgraph_once.commands.opened_database import (
     telling,
 )
 from langgraph_once.commands.project_settings import config_option
+from langgraph_once.commands.terminal import tell
 
 __all__ = ["migrate_command"]
+
+_GROWS: Final = (
+    "The database grows first, as new rows are written before the room of old ones is free: "
+    "its disk should have room for it twice. VACUUM, in PostgreSQL VACUUM FULL, shrinks it then."
+)
 
 
 @click.command("migrate", short_help="Rewrite all rows, or copy all threads.")
@@ -68,16 +75,18 @@ def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: b
     _, config, serde = database
     way = leaving(serde) if is_leaving else entering(serde, store_once=config.stores_once)
     with database.to_change(is_dry=dry_run) as saver:
+        if not dry_run:
+            tell(_GROWS, err=True)
         done = migrate(saver, way, is_dry=dry_run, keeps_tables=keep_tables, progress=telling())
     verb = "would be rewritten" if dry_run else "rewritten"
-    click.echo(
+    tell(
         f"{done.threads:,} threads, {done.rows:,} rows {verb}: "
         f"{sized(done.bytes_before)} before, {sized(done.bytes_after)} after"
     )
     if done.has_dropped:
-        click.echo("our tables, indexes and columns are dropped")
+        tell("our tables, indexes and columns are dropped")
     if done.is_any_left:
-        click.echo(
+        tell(
             "rows of ours are left: of threads that are named below, or of a server that writes "
             "them; let it write msgpack (docs/checkpoints.md) and run this again",
             err=True,
@@ -92,7 +101,7 @@ def _copy(database: Database, into: str) -> list[Trouble]:
         database._replace(url=into).to_write() as target,
     ):
         done = transfer(source, target, progress=telling())
-    click.echo(
+    tell(
         f"{done.threads} threads copied, {done.checkpoints} checkpoints; "
         f"{done.skipped} threads were there"
     )

@@ -15,6 +15,7 @@ from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_re
 from langgraph_once.checkpoint.moving.cells import Progress
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.commands.project_settings import load_if_there
+from langgraph_once.commands.terminal import tell
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.startup import serializer_for
@@ -102,7 +103,7 @@ def _file(url: str) -> Path:
 def tell_left(troubles: Iterable[Any]) -> None:
     """Say on stderr what was left as it is, and why."""
     for trouble in troubles:
-        click.echo(f"left as it is: {trouble}", err=True)
+        tell(f"left as it is: {trouble}", err=True)
 
 
 def telling() -> Progress:
@@ -113,7 +114,7 @@ def telling() -> Progress:
         nonlocal last
         if done == total or time.monotonic() - last > _EVERY_S:
             last = time.monotonic()
-            click.echo(f"threads: {done} of {total}", err=True)
+            tell(f"threads: {done} of {total}", err=True)
 
     return say
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from langgraph_once.commands.project_settings import config_option, json_option, load
+from langgraph_once.commands.terminal import tell
 from langgraph_once.platform.types import as_json, as_text, report_types
 
 __all__ = ["types_command"]
@@ -30,8 +31,8 @@ def types_command(config: str, for_machines: bool, strictly: bool) -> None:
     settings, manifest = load(config)
     found = report_types(settings, manifest, config=Path(config))
     if for_machines:
-        click.echo(as_json(found))
+        tell(as_json(found))
     else:
-        click.echo(as_text(found), nl=False)
+        tell(as_text(found))
     if strictly and found.attention:
         sys.exit(1)

@@ -22,6 +22,7 @@ from langgraph_once.compare import (
 )
 from langgraph_once.compare.client import Counting
 from langgraph_once.errors import OnceError
+from langgraph_once.redaction import printable
 
 __all__ = ["as_json", "compared", "faults", "table"]
 
@@ -92,7 +93,8 @@ def faults(view: View) -> Iterator[str]:
             if item.kind == "message":
                 for mark, text in _marked(item):
                     if mark in FAULTS:
-                        yield f"{name}: {mark.replace('_', ' ')}: {text}"
+                        words = " ".join(text.split())
+                        yield printable(f"{name}: {mark.replace('_', ' ')}: {words}")
 
 
 def as_json(view: View) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Where in a value something is, as its owner would write it: `["docs"][3].owner`."""
+"""Where in a value something is, as in `[key 0][3].owner`.
+
+Keys of dictionaries belong to the value, as phone numbers may: the path counts them instead.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +59,9 @@ def step_to(key: Any) -> str:
 def _parts(holder: Any) -> Iterator[tuple[str, Any]]:
     """Yield what an object holds, and the step to it."""
     if isinstance(holder, dict):
-        for key in dict.__iter__(holder):
-            yield "[...]", key
-            yield step_to(key), dict.__getitem__(holder, key)
+        for at, key in enumerate(dict.__iter__(holder)):
+            yield f"{{key {at}}}", key
+            yield f"[key {at}]", dict.__getitem__(holder, key)
     elif isinstance(holder, (list, tuple)):
         yield from ((f"[{at}]", item) for at, item in enumerate(holder))
     elif isinstance(holder, (set, frozenset)):
@@ -68,5 +71,5 @@ def _parts(holder: Any) -> Iterator[tuple[str, Any]]:
             attributes = take(holder)
         except Exception:  # of a class that hides its attributes
             return
-        for name, item in attributes.items():
-            yield f".{name}" if name.isidentifier() else step_to(name), item
+        for at, (name, item) in enumerate(attributes.items()):
+            yield f".{name}" if name.isidentifier() else f"[key {at}]", item

@@ -337,14 +337,20 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             SizeLimitError: It is more than so few bytes may hold.
         """
-        if self._may_hold(tag, data, 0):
+        if len(data) <= self._compression.most_from(0) and self._may_hold(tag, data, 0):
             return
-        stored = 0
-        for size in sizes:
-            stored += size
-            if stored >= SMALL_BYTES:
-                break
+        stored = _at_least(sizes)
+        self._compression.check_expanded(len(data), stored, tag.text)
         check_weight(data, stored, self.config.max_decoded_objects, tag.text)
+
+    def check_expanded(self, tag: Tag, size: int, sizes: Iterable[int]) -> None:
+        """Look at how long a value in pieces will be, before they are joined.
+
+        Raises:
+            SizeLimitError: As `check_joined`.
+        """
+        if size > self._compression.most_from(0):
+            self._compression.check_expanded(size, _at_least(sizes), tag.text)
 
     @property
     def piece_keys(self) -> list[bytes]:
@@ -408,6 +414,16 @@ def _refusal(obj: Any, error: Exception) -> EncodeError:
     whose = _name(obj if part is None else part)
     reason = str(error) if is_told else type(error).__name__
     return EncodeError(f"{whose} cannot be written: {reason}", path=path_of(part, obj))
+
+
+def _at_least(sizes: Iterable[int]) -> int:
+    """Return the sum of sizes, or some of it once it is that of no small row."""
+    stored = 0
+    for size in sizes:
+        stored += size
+        if stored >= SMALL_BYTES:
+            break
+    return stored
 
 
 def _name(obj: object) -> str:

@@ -10,6 +10,7 @@ from langgraph_once.checkpoint.by_url import check_database, is_postgres, sqlite
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde import OnceSerializer
+from langgraph_once.store.matching import by_key, by_path
 from langgraph_once.store.once_store import OnceStore
 from langgraph_once.store.sealing import Sealing
 
@@ -49,7 +50,8 @@ async def open_store(
         if ttl:
             await rows.start_ttl_sweeper()
             stack.push_async_callback(rows.stop_ttl_sweeper)
-        yield OnceStore(rows, Sealing(serde, database), name)
+        field = by_key if is_postgres(database) else by_path
+        yield OnceStore(rows, Sealing(serde, database), name, field=field)
 
 
 def _upstream(

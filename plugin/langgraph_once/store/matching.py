@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-__all__ = ["matches"]
+__all__ = ["Field", "by_key", "by_path", "matches"]
+
+Field: TypeAlias = Callable[[Mapping[str, Any], str], Any]
+"""What a value has under the key of a filter; None if it has nothing there."""
 
 _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "$gt": operator.gt,
@@ -16,20 +19,41 @@ _ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def matches(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def by_key(value: Mapping[str, Any], key: str) -> Any:
+    """The field of a key, as LangGraph's store in PostgreSQL takes it."""
+    return value.get(key)
+
+
+def by_path(value: Mapping[str, Any], key: str) -> Any:
+    """The field at a path, `user.id`, as LangGraph's store in SQLite takes keys."""
+    found: Any = value
+    for step in key.split("."):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found
+
+
+def matches(value: Mapping[str, Any], wanted: Mapping[str, Any], field: Field = by_key) -> bool:
     """Whether a value has all that a filter asks for.
 
-    A key of the filter is a key of the value; what it asks for is a value, which is compared as
+    What it asks for is a value, which is compared as
     LangGraph's `InMemoryStore` does, or operators: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
     `$and` with a list of filters is what the server makes of a filter and one of `auth`.
 
     Raises:
-        ValueError: An operator that is not known.
+        ValueError: An operator that is not known, as `$or`.
     """
-    return all(
-        all(matches(value, each) for each in asked) if key == "$and" else _is(value.get(key), asked)
-        for key, asked in wanted.items()
-    )
+    # All of a filter is looked at, so that what is wrong in it is told in any case.
+    held = [_holds(value, key, asked, field) for key, asked in wanted.items()]
+    return all(held)
+
+
+def _holds(value: Mapping[str, Any], key: str, asked: Any, field: Field) -> bool:
+    if key == "$and":
+        held = [matches(value, each, field) for each in asked]
+        return all(held)
+    if key.startswith("$"):
+        raise ValueError(f"Unsupported operator: {key}")
+    return _is(field(value, key), asked)
 
 
 def _is(found: Any, asked: Any) -> bool:

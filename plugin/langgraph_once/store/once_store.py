@@ -20,7 +20,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
-from langgraph_once.store.matching import matches
+from langgraph_once.store.matching import Field, by_key, matches
 from langgraph_once.store.sealing import Sealing
 
 __all__ = ["OnceStore"]
@@ -40,14 +40,23 @@ class OnceStore(BaseStore):
         rows: Upstream's store, of the running event loop.
         sealing: Makes rows of values, and values of rows.
         name: Where it is, for a log.
+        field: How a key of a filter names a field, as in upstream's store.
     """
 
     supports_ttl = True
 
-    def __init__(self, rows: AsyncBatchedBaseStore, sealing: Sealing, name: str = "") -> None:
+    def __init__(
+        self,
+        rows: AsyncBatchedBaseStore,
+        sealing: Sealing,
+        name: str = "",
+        *,
+        field: Field = by_key,
+    ) -> None:
         self._rows = rows
         self._sealing = sealing
         self.name = name
+        self._field = field
         self._loop = asyncio.get_running_loop()
         self.ttl_config = rows.ttl_config
 
@@ -97,6 +106,7 @@ class OnceStore(BaseStore):
     async def _search(self, op: SearchOp) -> list[SearchItem]:
         if not (self._sealing.is_on and op.filter):
             return [*map(self._item, await self._found(op))]
+        matches({}, op.filter, self._field)  # a filter that is wrong is told, if there is no item
         found = await self._matching(op, op.filter)
         if op.refresh_ttl:
             await self._rows.abatch([GetOp(each.namespace, each.key) for each in found])
@@ -125,7 +135,7 @@ class OnceStore(BaseStore):
             if len(chosen) == end:
                 break
             item = self._item(row)
-            if matches(item.value, wanted):
+            if matches(item.value, wanted, self._field):
                 chosen.append(item)
         return chosen
 

@@ -15,6 +15,7 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.commands.opened_database import database_of, database_option
 from langgraph_once.commands.project_settings import config_option, json_option
+from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError
 from langgraph_once_ops.history import (
     ChannelChange,
@@ -97,7 +98,7 @@ def inspect_command(
             as_dict, as_text = tree_as_dict, tree_as_text
     if found is None:
         raise ConfigError("THREAD", f"no checkpoint of {thread!r} is stored")
-    click.echo(json.dumps(as_dict(found), indent=2) if for_machines else as_text(found))
+    tell(json.dumps(as_dict(found), indent=2) if for_machines else as_text(found))
 
 
 def _compared(

@@ -206,7 +206,8 @@ def _channel(change: ChannelChange) -> Iterator[str]:
     sign = _SIGNS[change.how]
     yield f"{sign} {_name(change.name)}: {change.kind}, {_sizes(change.sizes)}"
     for each in change.messages or ():
-        yield f"    {_SIGNS[each.how]} {each.type} {printable(each.id)}, {_sizes(each.sizes)}"
+        named = printable(f"{each.type} {each.id}")
+        yield f"    {_SIGNS[each.how]} {named}, {_sizes(each.sizes)}"
         yield from _values("        ", each)
     yield from _values("    ", change)
 

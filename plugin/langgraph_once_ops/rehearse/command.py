@@ -19,6 +19,7 @@ from langgraph_once.commands.opened_database import (
     database_option,
 )
 from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
+from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.platform.targets import load_file, load_name, load_object
@@ -74,19 +75,19 @@ def rehearse_command(
     try:
         if describe:
             load_if_there(config)  # this process is what a server's would be
-            click.echo(json.dumps(shape_of(_graph(graph)).as_dict(), indent=2))
+            tell(json.dumps(shape_of(_graph(graph)).as_dict(), indent=2))
             return
         report, setting = _rehearsed(database, graph, against, graph_id, config)
     except OnceError as error:
-        click.echo(f"langgraph-once: {error}", err=True)
+        tell(f"langgraph-once: {error}", err=True)
         sys.exit(_USAGE)
     if for_machines:
-        click.echo(json.dumps({**report.as_dict(), "allowed_types": setting}, indent=2))
+        tell(json.dumps({**report.as_dict(), "allowed_types": setting}, indent=2))
     else:
-        click.echo("\n".join([*report.lines(), *_advice(report, setting, graph_id)]))
+        tell("\n".join([*report.lines(), *_advice(report, setting, graph_id)]))
     if not report.threads and report.sorted():  # or a missing key would pass for a sound graph
         why = "no thread could be read, as without its key; `langgraph-once verify` says why"
-        click.echo(f"langgraph-once: {why}", err=True)
+        tell(f"langgraph-once: {why}", err=True)
         sys.exit(_USAGE)
     sys.exit(report.fails_at(fail_on))
 

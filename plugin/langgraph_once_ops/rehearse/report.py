@@ -152,7 +152,7 @@ class Report:
 
     def stubs(self) -> dict[str, str]:
         """Upgrade functions to be filled in, by the types that need one."""
-        return {name: _stub(name) for name in sorted(self.upgrades)}
+        return {name: _stub(printable(name)) for name in sorted(self.upgrades)}
 
     def lines(self) -> list[str]:
         """For people."""

@@ -17,6 +17,7 @@ from langgraph_once.commands.opened_database import (
     tell_left,
 )
 from langgraph_once.commands.project_settings import config_option, json_option
+from langgraph_once.commands.terminal import tell
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import ThreadStatus
 from langgraph_once.errors import ConfigError
@@ -81,7 +82,7 @@ def prune_command(
     ):
         done = prune(saver, rules, is_dry=dry_run, progress=progress)
     told = [*_told(rules), "", *_done(done, dry_run)]
-    click.echo(_as_json(done, dry_run) if for_machines else "\n".join(told))
+    tell(_as_json(done, dry_run) if for_machines else "\n".join(told))
     tell_left(done.troubles)
     if done.troubles:
         sys.exit(1)
@@ -157,4 +158,5 @@ def _done(done: Pruned, is_dry: bool) -> Iterator[str]:
     yield f"{'rows':10} {' '.join(rows)}"
     yield f"{'values':10} {' '.join(sizes)}"
     if not is_dry:
-        yield "The database fills the room with new rows; VACUUM gives it back to the disk."
+        yield "The database fills the room with new rows; VACUUM gives it back to the disk,"
+        yield "in PostgreSQL often little of it: VACUUM FULL does, and locks the tables."

@@ -20,6 +20,7 @@ from langgraph_once.commands.opened_database import (
     tell_left,
 )
 from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
+from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.startup import store_database
 from langgraph_once.redaction import printable, shown
@@ -65,9 +66,9 @@ def rotate_command(database: str | None, dry_run: bool, for_machines: bool, conf
     use = _counted(opened, places)
     old = {key for key, _ in use} - {NO_KEY, keys[-1]}
     if for_machines:
-        click.echo(json.dumps(_as_dict(use, keys), indent=2))
+        tell(json.dumps(_as_dict(use, keys), indent=2))
     else:
-        click.echo("\n".join(_lines(use, keys, old)))
+        tell("\n".join(_lines(use, keys, old)))
     if troubles or (old if not dry_run else old - {*keys}):
         sys.exit(1)
 
@@ -91,14 +92,14 @@ def _rotate(opened: Database, places: dict[str, str]) -> list[Any]:
         way = rotating(serde, store_once=config.stores_once)
         with opened.to_write() as saver, progress_bar() as progress:
             done = migrate(saver, way, progress=progress)
-        click.echo(f"{done.rows} rows of {done.threads} threads re-encrypted", err=True)
+        tell(f"{done.rows} rows of {done.threads} threads re-encrypted", err=True)
         troubles += done.troubles
     if "store" in places:
         reader, schema = reading(serde), config.schema
         items = rewrite(
             places["store"], reading=reader, writing=reader, schema=schema, only_sealed=True
         )
-        click.echo(f"{items.rows} items of the store re-encrypted", err=True)
+        tell(f"{items.rows} items of the store re-encrypted", err=True)
         troubles += items.troubles
     tell_left(troubles)
     return troubles

@@ -10,6 +10,7 @@ import click
 from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.commands.opened_database import database_option, tell_left
 from langgraph_once.commands.project_settings import config_option, load_if_there
+from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.startup import serializer_for, store_database
 from langgraph_once_ops.store import rewrite
@@ -54,9 +55,9 @@ def store_command(to: str, database: str | None, dry_run: bool, config: str) -> 
         is_dry=dry_run,
     )
     verb = "would be rewritten" if dry_run else "rewritten"
-    click.echo(f"{done.items} items, {done.rows} {verb}")
+    tell(f"{done.items} items, {done.rows} {verb}")
     tell_left(done.troubles)
     if done.changed:
-        click.echo(f"{done.changed} changed meanwhile; run this again", err=True)
+        tell(f"{done.changed} changed meanwhile; run this again", err=True)
     if done.troubles or done.changed:
         sys.exit(1)

@@ -6,6 +6,7 @@ import click
 
 from langgraph_once.commands.opened_database import database_of, database_option
 from langgraph_once.commands.project_settings import config_option, json_option
+from langgraph_once.commands.terminal import tell
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.survey import as_json, as_text, open_snapshot, survey
 
@@ -49,4 +50,4 @@ def survey_command(
             seconds=None if exact else seconds,
             progress=progress,
         )
-    click.echo(as_json(found) if for_machines else as_text(found))
+    tell(as_json(found) if for_machines else as_text(found))

@@ -13,6 +13,7 @@ from langgraph_once.commands.opened_database import (
     database_option,
 )
 from langgraph_once.commands.project_settings import config_option, json_option
+from langgraph_once.commands.terminal import tell
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.verify.verify import Verdict, repair, verify
 
@@ -46,7 +47,7 @@ def verify_command(database: str | None, for_machines: bool, repairs: bool, conf
         with checked.to_write() as saver:
             repair(saver, verdict.orphaned)
         verdict = _checked(checked)
-    click.echo(_as_json(verdict) if for_machines else _as_text(verdict))
+    tell(_as_json(verdict) if for_machines else _as_text(verdict))
     if verdict.troubles:
         sys.exit(1)
 

@@ -3,6 +3,7 @@
 import enum
 import operator
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from typing import Annotated, Any, TypedDict
 
 import psycopg
@@ -18,7 +19,7 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
-from langgraph_once.errors import EncryptionError, UnknownTagError
+from langgraph_once.errors import EncryptionError, StorageError, UnknownTagError
 
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
 LONG = "long " * 10_000
@@ -265,3 +266,33 @@ def test_metadata_come_back_as_they_were(
             assert found.metadata == {**more, "run_id": "run"}
             ours.delete_for_runs(["run"])
             assert ours.get_tuple(config) is None
+
+
+@pytest.mark.parametrize("number", [2**63, 2**63 + 5, -(2**63) - 1, 1e16, 1e300, 1e-7, -0.0])
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_a_number_that_jsonb_changes_is_found_and_comes_back(
+    database: str, number: float, encrypted: bool
+) -> None:
+    serde = SERIALIZERS["encrypted"]() if encrypted else None
+    with open_postgres_saver(database, serde=serde) as saver:
+        more: Any = {"step": 7, "customer": number, "deep": {"n": [number]}}
+        saver.put(ON, empty_checkpoint(), more, {})
+        saver.put(ON, empty_checkpoint(), {"step": 8}, {})
+        for wanted in ({"customer": number}, {"deep": {"n": [number]}}):
+            (found,) = saver.list(ON, filter=wanted)
+            assert found.metadata == more
+            assert repr(found.metadata) == repr(more)
+
+
+def test_what_fails_is_not_told_to_be_the_password(
+    database: str, subtests: pytest.Subtests
+) -> None:
+    with open_postgres_saver(database) as saver:
+        name = "".join(sha256(str(n).encode()).hexdigest() for n in range(200))
+        long: Any = {"configurable": {"thread_id": name, "checkpoint_ns": ""}}
+        with subtests.test("index"), pytest.raises(StorageError, match="too long") as caught:
+            saver.put(long, empty_checkpoint(), {"step": 1}, {})
+        assert "password" not in str(caught.value)
+    with subtests.test("closed"), pytest.raises(StorageError, match="was closed") as caught:
+        saver.get_tuple(ON)
+    assert "password" not in str(caught.value)

@@ -6,13 +6,16 @@ import base64
 import os
 import random
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
+import ormsgpack
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -22,9 +25,13 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from pydantic import SecretStr
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+from langgraph_once.checkpoint.pieces.cut import MAX_FINE_BYTES, Cutter
+from langgraph_once.checkpoint.pieces.piece_manifest import PieceManifest
+from langgraph_once.checkpoint.pieces.values import Cell, Values
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import PayloadError
+from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.layers.tag import Tag
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
 CHANGED: Any = {"messages": "1"}
@@ -354,3 +361,65 @@ def test_a_value_that_is_larger_than_what_is_decompressed_is_stored_whole(tmp_pa
     with open_sqlite_saver(str(tmp_path / "threads.sqlite"), serde=large) as saver:
         assert values(saver, put(saver, ROOT, messages=thread))["messages"] == thread
         assert not pieces(saver)
+
+
+def test_a_value_that_expands_more_than_a_small_row_may_is_stored_whole(tmp_path: Path) -> None:
+    path, value = str(tmp_path / "threads.sqlite"), bytes(130_000_000)
+    with open_sqlite_saver(path) as saver:
+        put(saver, ROOT, channel=value)
+        assert not pieces(saver)
+    with open_sqlite_saver(path) as saver:
+        assert values(saver)["channel"] == value
+
+
+def test_a_piece_that_is_named_a_million_times_is_refused_before_it_is_joined(
+    once: OnceSqliteSaver,
+) -> None:
+    put(once, ROOT, channel=1)
+    reads, cutter = Values(OnceSerializer()), Cutter()
+    database, levels = dict[bytes, bytes](), 3
+    name = b"a" * 64  # what the next piece holds
+    for _ in range(levels + 1):  # a leaf, then groups of groups
+        database[digest := cutter.digest(name)] = name
+        name = digest * 64
+    manifest = PieceManifest("bytes", 64 * 64**levels * 15, b"", (b"",) * levels + (digest * 15,))
+    checkpoint = values_of_row(once, manifest.to_bytes())
+    rows = [("thread", digest, *reads.piece(data)) for digest, data in database.items()]
+    once.conn.execute("UPDATE checkpoints SET type = ?, checkpoint = ?", checkpoint)
+    once.conn.executemany(
+        "INSERT INTO once_pieces (thread_id, digest, type, data) VALUES (?, ?, ?, ?)", rows
+    )
+    tracemalloc.start()
+    with pytest.raises(SizeLimitError, match="expands to more"):
+        values(once)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 10_000_000
+
+
+def values_of_row(saver: OnceSqliteSaver, manifest: bytes) -> tuple[str, bytes]:
+    """The cell of the only checkpoint, its channel in pieces."""
+    ((tag, data),) = saver.conn.execute("SELECT type, checkpoint FROM checkpoints")
+    plain = OnceSerializer().unwrapped((tag, data))[1]
+    version, head, parts = ormsgpack.unpackb(plain)
+    parts = dict.fromkeys(parts, ("pieces", manifest))
+    return OnceSerializer().wrapped(Tag("channels"), ormsgpack.packb([version, head, parts]))
+
+
+def test_under_a_key_no_piece_is_named_by_a_hash_that_others_can_compute(tmp_path: Path) -> None:
+    names = []
+    for path in ("a.sqlite", "b.sqlite"):
+        with open_sqlite_saver(
+            str(tmp_path / path), serde=serde(encryption_keys={"k": key()})
+        ) as saver:
+            grow(saver, 40)
+            put(saver, ROOT, channel=os.urandom(300_000))
+            reads = saver.threads.values
+            rows = saver.conn.execute("SELECT digest, type, data FROM once_pieces").fetchall()
+            plain = {digest: reads.piece_in(Cell(tag, data)) for digest, tag, data in rows}
+            assert {len(each) > MAX_FINE_BYTES for each in plain.values()} == {True, False}
+            for digest, data in plain.items():
+                assert digest not in (sha256(data).digest()[:16], Cutter().digest(data))
+                assert digest != blake2b(data, digest_size=16).digest()
+            names.append({*plain})
+    assert names[0].isdisjoint(names[1])

@@ -199,6 +199,38 @@ async def test_a_filter_of_the_server_and_one_of_its_auth_both_hold() -> None:
             await store.asearch(ADA, filter={"n": {"$near": 1}})
 
 
+PATHS: list[dict[str, Any]] = [
+    {"user.id": "u1"},
+    {"user.id": {"$eq": "u1"}},
+    {"user.id": "u1", "n": {"$gte": 0}},
+    {"n": 0},
+    {"user.id.deeper": "u1"},
+]
+
+
+@pytest.mark.parametrize("wanted", PATHS, ids=json.dumps)
+async def test_a_dotted_key_of_a_filter_means_what_it_does_in_the_stock_store(
+    place: Place, wanted: dict[str, Any]
+) -> None:
+    items = [{"user": {"id": "u1"}, "n": 0}, {"user.id": "u1", "n": 1}, {"user": "u1", "n": 2}]
+    found = []
+    async with place.opened() as ours:
+        await ours.abatch([PutOp(ADA, str(n), value) for n, value in enumerate(items)])
+        found.append({each.key for each in await ours.asearch(ADA, filter=wanted)})
+        for number in range(len(items)):
+            await ours.adelete(ADA, str(number))
+    async with place.stock() as stock:
+        await stock.abatch([PutOp(ADA, str(n), value) for n, value in enumerate(items)])
+        found.append({each.key for each in await stock.asearch(ADA, filter=wanted)})
+    assert found[0] == found[1]
+
+
+async def test_a_filter_with_or_is_an_error_in_an_empty_store_too(place: Place) -> None:
+    async with place.opened() as store:
+        with pytest.raises(ValueError, match=r"Unsupported operator: \$or"):
+            await store.asearch(ADA, filter={"$or": [{"n": 1}, {"n": 2}]})
+
+
 async def test_pages_of_a_filtered_search_are_whole(place: Place) -> None:
     """Rows of one moment, of which each page has another order."""
     async with place.opened() as store:

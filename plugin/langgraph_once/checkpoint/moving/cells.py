@@ -12,6 +12,7 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import OnceError, SerdeError
+from langgraph_once.redaction import printable
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.encryption import BoundTo
 from langgraph_once.serde.layers.tag import Tag
@@ -46,7 +47,7 @@ class Trouble(NamedTuple):
             at.append(f"checkpoint {self.checkpoint_id}")
         if self.channel is not None:
             at.append(f"channel {self.channel!r}")
-        return f"{', '.join(at)}: {self.problem}"
+        return printable(f"{', '.join(at)}: {self.problem}")
 
 
 class ReadCell(NamedTuple):

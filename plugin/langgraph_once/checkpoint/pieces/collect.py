@@ -154,28 +154,38 @@ class Assembly:
         self,
         manifest: PieceManifest,
         check: Callable[[bytes, Iterable[int]], None] = lambda *_: None,
+        check_size: Callable[[Iterable[int]], None] = lambda _: None,
     ) -> bytes:
         """The bytes of a value.
 
         Args:
             manifest: Says of what it consists.
             check: Looks at them, and at the sizes of the stored pieces, before they are remembered.
+            check_size: Looks at the sizes of the stored pieces before they are joined: one may be
+                named a million times.
 
         Raises:
-            SerdeError: A piece is missing, or is not the one that its digest names, or `check`
+            SerdeError: A piece is missing, or is not the one that its digest names, or one of both
                 refuses the value.
         """
         whole = self._wholes.get(manifest)
         if whole is None:
+            check_size(self._sizes_of(manifest))
             cut = self._cut(manifest)
             whole = cut.data
-            check(whole, (self._sizes[digest] for _, digest in self._walk([manifest])))
+            check(whole, self._sizes_of(manifest))
             # Beside names under an older key, what is stored next is named anew.
             if self.remember is not None and not self._has_old_names:
                 self.remember(manifest, cut)
         if len(whole) != manifest.size:
             raise _wrong_size()
         return whole
+
+    def _sizes_of(self, manifest: PieceManifest) -> Iterator[int]:
+        """How many bytes each stored piece of a value has; one that it names often counts once."""
+        for _, digest in self._walk([manifest]):
+            sealed = self._sealed.get(digest)
+            yield self._sizes.get(digest, 0) if sealed is None else len(sealed.data)
 
     def _cut(self, manifest: PieceManifest) -> Cut:
         """The bytes of a value, and how they are cut."""

@@ -338,8 +338,10 @@ class Values:
         if manifest.size > self._max_bytes:
             allowed = f"`max_decoded_bytes` allows {self._max_bytes}"
             raise SizeLimitError(f"it has {manifest.size} bytes; {allowed}", tag=opened.tag)
-        check = partial(self._serde.check_joined, self._tag(manifest.codec))
-        joined = assembly.joined(manifest, check)
+        tag = self._tag(manifest.codec)
+        check_size = partial(self._serde.check_expanded, tag, manifest.size)
+        check = partial(self._serde.check_joined, tag)
+        joined = assembly.joined(manifest, check, check_size)
         return self._decoded(opened._replace(tag=manifest.codec, data=joined))
 
     def _decoded(self, opened: Unpacked) -> Any:

@@ -20,6 +20,7 @@ _ADVICE: Final = (
         psycopg_pool.PoolTimeout,
         "no connection was free in time; allow more",
     ),
+    (psycopg_pool.PoolClosed, "its saver was closed; open one anew"),
     (NewerSchemaError, "install the version that made it, or a newer one"),
     (psycopg.errors.InsufficientPrivilege, "grant the role what it needs; set up as the owner"),
     (psycopg.errors.ReadOnlySqlTransaction, "it is read-only; name the primary server"),
@@ -34,12 +35,15 @@ _ADVICE: Final = (
     (psycopg.errors.NotNullViolation, "name it in the config: None is the name of nothing"),
     (psycopg.errors.DataCorrupted, "it is damaged; restore a backup"),
     (psycopg.errors.IndexCorrupted, "an index is damaged; REINDEX the database"),
-    (psycopg.DataError, "it has no form for this value; see the cause"),
     (
-        psycopg.OperationalError,
-        "does the server run, and are address, user and password right?",
+        psycopg.errors.ProgramLimitExceeded,
+        "a name may be too long for an index; shorten ids of threads, namespaces and channels",
     ),
+    (psycopg.DataError, "it has no form for this value; see the cause"),
 )
+_NOT_REACHED: Final = "does the server run, and are address, user and password right?"
+_CLASSES_NOT_REACHED: Final = ("08", "28", "3D", "57P")
+"""How the SQLSTATE begins of an error of connections; one that was never made has none."""
 
 
 def storage_error(name: str, error: psycopg.Error | NewerSchemaError) -> StorageError:
@@ -49,7 +53,9 @@ def storage_error(name: str, error: psycopg.Error | NewerSchemaError) -> Storage
         name: The server and the database; no password.
         error: What the driver raised.
     """
-    advice = next((words for kind, words in _ADVICE if isinstance(error, kind)), "see the cause")
+    advice = next((words for kind, words in _ADVICE if isinstance(error, kind)), None)
+    if advice is None:
+        advice = _NOT_REACHED if _is_not_reached(error) else "see the cause"
     # Not the details: they may hold values.
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     if said is None:
@@ -58,6 +64,12 @@ def storage_error(name: str, error: psycopg.Error | NewerSchemaError) -> Storage
         advice = _SHALLOW
     line = " ".join(said.split())
     return StorageError(f"cannot use the checkpoint database {name!r}: {line}; {advice}", path=name)
+
+
+def _is_not_reached(error: Exception) -> bool:
+    if not isinstance(error, psycopg.OperationalError):
+        return False
+    return error.sqlstate is None or error.sqlstate.startswith(_CLASSES_NOT_REACHED)
 
 
 def _tells_values(error: Exception) -> bool:

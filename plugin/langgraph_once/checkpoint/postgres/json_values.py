@@ -34,11 +34,14 @@ def json_text(value: Mapping[str, Any]) -> str:
 
 
 def metadata_text(metadata: Mapping[str, Any]) -> str:
-    """Metadata as JSON; what JSONB would not keep stands beside the others as text."""
-    kept = {name: value for name, value in metadata.items() if is_kept([name, value])}
-    if len(kept) < len(metadata):
-        kept[_EXACT] = json.dumps(metadata)
-    return json_text(kept)
+    """Metadata as JSON, beside them all as text if JSONB would not keep them.
+
+    A number that it changes, as 1e16, stands there too: `list` finds rows by what JSONB made of it.
+    """
+    if all(is_kept([name, value]) for name, value in metadata.items()):
+        return json_text(metadata)
+    taken = {name: value for name, value in metadata.items() if is_taken(json_text({name: value}))}
+    return json_text({**taken, _EXACT: json.dumps(metadata)})
 
 
 def read_metadata(text: str) -> dict[str, Any]:

@@ -80,8 +80,17 @@ class SqliteEngine(Engine):
             return self._run(running, writes=writes)
 
     def close(self) -> None:
-        """Close the connection, once the program under way is done."""
+        """Close the connection, once the program under way is done.
+
+        For one that nobody waits for any more, as its caller was cancelled, this does not either.
+        """
         super().close()
+        if self._left:
+            threading.Thread(target=self._close, name="once-closing", daemon=True).start()
+        else:
+            self._close()
+
+    def _close(self) -> None:
         with self._lock:
             self.conn.close()
 

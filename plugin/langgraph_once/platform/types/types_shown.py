@@ -34,7 +34,7 @@ def as_text(report: TypesReport) -> str:
         f"{hidden} more are always allowed: of Python, LangChain and LangGraph" if hidden else ""
     )
     parts = [_about_database(report), table, always, *_notes(report), *_advice(report)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(part for part in parts if part)
 
 
 def as_json(report: TypesReport) -> str:
@@ -104,17 +104,17 @@ def _lines(rows: list[tuple[str, str, str, str]]) -> str:
     lines = []
     for name, owner, where, standing in rows:
         lines += [f"{name} ({owner})", f"    {standing}", f"    in {where}"]
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def _notes(report: TypesReport) -> list[str]:
-    notes = [printable(problem) for problem in report.problems]
+    notes = [*report.problems]
     notes += [f"{count} values were not looked into: {why}" for why, count in report.unread.items()]
     if report.dropped:
         notes.append("There are more types than are counted here.")
     if report.enforcement in ("warn", "open"):
         notes.append(f'Under "{report.enforcement}" all types are read; this is for "safe".')
-    return ["\n".join(notes)] if notes else []
+    return ["\n".join(map(printable, notes))] if notes else []
 
 
 def _advice(report: TypesReport) -> list[str]:

@@ -115,9 +115,19 @@ class Compression:
             packed = self._compressor("with_dictionary")(data)
         else:
             packed = self._compressor("plain" if len(data) <= _MAX_PLAIN_BYTES else "huge")(data)
-        return packed if len(packed) < len(data) <= self._most_from(len(packed)) else None
+        return packed if len(packed) < len(data) <= self.most_from(len(packed)) else None
 
-    def _most_from(self, packed_bytes: int) -> int:
+    def check_expanded(self, size: int, stored_bytes: int, tag: str) -> None:
+        """Check that a value may be so much longer than what is stored of it.
+
+        Raises:
+            SizeLimitError: It may not.
+        """
+        limit = self.most_from(stored_bytes)
+        if size > limit:
+            raise _too_large(limit, self._max_decoded_bytes, tag)
+
+    def most_from(self, packed_bytes: int) -> int:
         """Return how much may come out of so many bytes."""
         return self._most_of_small if packed_bytes < _SMALL_BYTES else self._max_decoded_bytes
 
@@ -129,7 +139,7 @@ class Compression:
             PayloadError: Damaged or truncated bytes, bytes after the end, or a dictionary that
                 this version does not have.
         """
-        limit = self._most_from(len(data))
+        limit = self.most_from(len(data))
         # Most frames say their size, and all of ours are read with the dictionary at hand: those
         # that need none do not refer to it. What this does not read is looked at below.
         with suppress(zstandard.ZstdError):
@@ -201,7 +211,7 @@ class Compression:
 def _too_large(limit: int, setting: int, tag: str) -> SizeLimitError:
     share = "" if limit == setting else f", as a row below {_SMALL_BYTES} bytes, {limit} of"
     return SizeLimitError(
-        f"the value decompresses to more than{share} `max_decoded_bytes` ({setting})",
+        f"the value expands to more than{share} `max_decoded_bytes` ({setting})",
         limit_bytes=limit,
         tag=tag,
     )

@@ -20,6 +20,7 @@ from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 
 from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError
+from langgraph_once.redaction import printable
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.trust.lookup import (
     declared,
@@ -344,7 +345,7 @@ class Trust:
         """
         if name not in self._warned and len(self._warned) < _MAX_WARNED:
             self._warned.add(name)
-            logger.warning(text, *arguments)
+            logger.warning(text, *(printable(str(each)) for each in arguments))
 
 
 def _followed(old: str, aliases: Mapping[str, str]) -> str:

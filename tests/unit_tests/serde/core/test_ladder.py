@@ -62,9 +62,9 @@ def test_an_exception_that_cannot_be_written_becomes_its_text() -> None:
     ("value", "path"),
     [
         (threading.Lock(), ""),
-        ({"a": [1, Box({"b": threading.Lock()})]}, '["a"][1].content["b"]'),
+        ({"a": [1, Box({"b": threading.Lock()})]}, "[key 0][1].content[key 0]"),
         ([Point(x=(threading.Lock(),))], "[0].x[0]"),
-        ({"\ud800": {1: {threading.Thread}}, "b": threading.Lock()}, '["b"]'),
+        ({"\ud800": {1: {threading.Thread}}, "b": threading.Lock()}, "[key 1]"),
     ],
 )
 def test_what_langgraph_cannot_write_either_is_an_error_with_its_place(

