@@ -28,6 +28,9 @@ class Listener(Protocol):
     async def abegins_at(self, found: CheckpointTuple | None) -> None:
         """`begins_at`, async."""
 
+    def reads(self, found: CheckpointTuple) -> None:
+        """Hear what else was read: where a graph inside begins."""
+
     def comes_to(self, config: RunnableConfig, checkpoint: Checkpoint) -> None:
         """Hear what was stored."""
 
@@ -79,6 +82,8 @@ class _Twin(BaseCheckpointSaver[Any]):
         found = super().get_tuple(config)
         if is_first:
             self.listener.begins_at(found)
+        elif found is not None:
+            self.listener.reads(found)
         return found
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -86,6 +91,8 @@ class _Twin(BaseCheckpointSaver[Any]):
         found = await super().aget_tuple(config)
         if is_first:
             await self.listener.abegins_at(found)
+        elif found is not None:
+            self.listener.reads(found)
         return found
 
     def put(

@@ -15,9 +15,9 @@ from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
 from langgraph_once.events.reading.content_blocks import REASONING_KEY, TextKind, TextPiece
-from langgraph_once.events.reading.tool_call_fragments import MessageCalls
+from langgraph_once.events.reading.tool_calls import MessageCalls
+from langgraph_once.events.vocabulary.base import Growing
 from langgraph_once.events.vocabulary.event import Event
-from langgraph_once.events.vocabulary.growing_text import Growing
 from langgraph_once.stream.part.where import Where
 
 __all__ = ["OpenMessage"]

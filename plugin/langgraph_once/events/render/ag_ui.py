@@ -70,6 +70,7 @@ class AgUiRenderer:
         self._has_failed = False
         self._open: dict[tuple[Where, str, str | None], str] = {}
         self._calls: dict[tuple[Where, str | None, int], str] = {}
+        self._silent: set[str] = set()
         self._steps: dict[str, None] = {}
         self._interrupts: list[InterruptEvent] = []
 
@@ -92,6 +93,7 @@ class AgUiRenderer:
                 yield from self._close(event.where, event.message_id)
                 yield self._call_start(event)
             case "tool_call_progress":
+                self._silent.discard(self._call_id(event))
                 yield core.ToolCallArgsEvent(
                     tool_call_id=self._call_id(event), delta=event.args_delta
                 )
@@ -162,6 +164,7 @@ class AgUiRenderer:
     def _call_start(self, event: ToolCallStartedEvent) -> BaseEvent:
         key = event.where, event.message_id, event.index
         self._calls[key] = event.tool_call_id or f"call-{event.seq}"
+        self._silent.add(self._calls[key])
         return self._core.ToolCallStartEvent(
             tool_call_id=self._calls[key],
             tool_call_name=event.name,
@@ -175,6 +178,10 @@ class AgUiRenderer:
     def _call_end(self, event: ToolCallCompletedEvent | ToolCallFailedEvent) -> Iterator[BaseEvent]:
         call_id = self._call_id(event)
         self._calls.pop((event.where, event.message_id, event.index), None)
+        is_silent = call_id in self._silent
+        self._silent.discard(call_id)
+        if is_silent and isinstance(event, ToolCallCompletedEvent):  # it came whole
+            yield self._core.ToolCallArgsEvent(tool_call_id=call_id, delta=event.final_args)
         yield self._core.ToolCallEndEvent(tool_call_id=call_id)
         if isinstance(event, ToolCallFailedEvent):
             yield self._custom(event)
