@@ -348,8 +348,10 @@ class MessageEvents:
                 if kind in draft.said:
                     draft.said[kind].add(said)
             yield from self._said(chunk, draft)
-            known.message = longer = _extended(message, missing)
-            yield self._replaced(longer, place, message_id)
+        if isinstance(message, AIMessage):
+            known.message = changed = _extended(message, missing, chunk)
+            if is_shown and changed is not message:
+                yield self._replaced(changed, place, message_id)
         if isinstance(chunk, AIMessageChunk):
             yield from self._usage(chunk.usage_metadata, message_id, place, known)
 
@@ -464,14 +466,22 @@ def _is_empty(chunk: BaseMessageChunk) -> bool:
     return not (chunk.content or getattr(chunk, "tool_call_chunks", None))
 
 
-def _extended(message: AIMessage, text: str) -> AIMessage:
-    """A copy that says more, in its last block of text."""
+def _extended(message: AIMessage, text: str, chunk: BaseMessageChunk) -> AIMessage:
+    """A message with more text in its last block, and with what a chunk gives it besides; the
+    same where that is nothing new."""
+    told: dict[str, Any] = {
+        "name": chunk.name or message.name,
+        "additional_kwargs": {**message.additional_kwargs, **chunk.additional_kwargs},
+        "response_metadata": {**message.response_metadata, **chunk.response_metadata},
+    }
+    if not text and all(getattr(message, name) == value for name, value in told.items()):
+        return message
     content: Any = message.content
     if isinstance(content, str):
-        return message.model_copy(update={"content": content + text})
+        return message.model_copy(update={**told, "content": content + text})
     *before, last = content or [""]
     if isinstance(last, dict) and isinstance(last.get("text"), str):
-        longer = [*before, {**last, "text": last["text"] + text}]
-    else:
-        longer = [*content, text]
-    return message.model_copy(update={"content": longer})
+        content = [*before, {**last, "text": last["text"] + text}]
+    elif text:
+        content = [*content, text]
+    return message.model_copy(update={**told, "content": content})

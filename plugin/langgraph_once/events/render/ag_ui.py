@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.events.render.sse import public_dict
 from langgraph_once.events.vocabulary.base import ToolCallEvent
@@ -85,9 +86,9 @@ class AgUiRenderer:
                 yield from self._token(event)
             case "message_completed":
                 yield from self._completed(event)
-            case "message_replaced" | "message_superseded":
+            case "message_replaced" | "message_superseded" | "message_removed":
                 ended = event.old_id if event.type == "message_superseded" else event.message_id
-                yield from self._close(event.where, ended)
+                yield from self._close_all(ended)
                 yield self._custom(event)
             case "tool_call_started":
                 yield from self._close(event.where, event.message_id)
@@ -149,6 +150,12 @@ class AgUiRenderer:
             else:
                 yield core.ReasoningMessageEndEvent(message_id=wire_id)
                 yield core.ReasoningEndEvent(message_id=wire_id)
+
+    def _close_all(self, message_id: str) -> Iterator[BaseEvent]:
+        """Close a message wherever it is open: who takes it back need not be who says it."""
+        for where, _, open_id in [*self._open]:
+            if message_id in (open_id, REMOVE_ALL_MESSAGES):
+                yield from self._close(where, open_id)
 
     def _completed(self, event: MessageCompletedEvent) -> Iterator[BaseEvent]:
         core, message = self._core, event.message

@@ -29,6 +29,8 @@ REMOVED_BY: Mapping[str | None, Because] = {
 class ExactForm(Form):
     """Says all that was decided."""
 
+    tells_details = True
+
     def sent(self, operations: Iterable[Operation]) -> Iterator[Part]:
         """The parts that say these operations, one for each that has any."""
         for kind, because, part in operations:

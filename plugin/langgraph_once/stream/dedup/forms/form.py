@@ -46,6 +46,10 @@ class Form(ABC):
     """It keeps messages and states in one list, whose place each `values` takes. So states come
     whole, also one that equals the one before."""
 
+    tells_details: ClassVar[bool] = False
+    """It is told what changes of a message beside what it says: its name, `additional_kwargs` and
+    `response_metadata`."""
+
     sees_tokens: ClassVar[bool] = False
     """`sent` is asked about each token; else not about one that simply goes on, to save time."""
 
