@@ -87,7 +87,7 @@ def test_a_message_that_is_removed_while_it_streams_is_closed() -> None:
     meta = {"langgraph_checkpoint_ns": "model:1", "langgraph_node": "model"}
     other = {"langgraph_checkpoint_ns": "guard:2", "langgraph_node": "guard"}
     parts = [
-        Part((), "messages", AIMessageChunk("Secr", id="m1"), meta),
+        Part((), "messages", AIMessageChunk(content="Secr", id="m1"), meta),
         Part((), "messages", RemoveMessage(id="m1"), other),
     ]
     events = [event for part in parts for event in processor.feed(part)]

@@ -159,7 +159,9 @@ def test_the_transcript_is_the_state(nodes: Any, is_apart: bool) -> None:
         for call in transcript.tool_calls()
         for told in call.results
     )
-    assert results == answered(state)
+    # A call was answered, though its result may have left the state, or say something else there.
+    assert answered(state) <= results
+    assert set(results.values()) <= {1}
     paid = Counter(event.message_id for event in events if isinstance(event, UsageEvent))
     assert set(paid.values()) <= {1}
     assert shown(transcript.channels()["messages"]) == shown(state)

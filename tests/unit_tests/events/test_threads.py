@@ -248,8 +248,8 @@ class Cut(ScriptedChatModel):
             yield from super()._stream(messages, *args, **how)
             return
         piece: Any = {"name": "look", "args": '{"q": "pa', "id": "c0", "index": 0}
-        cut = AIMessageChunk("", tool_call_chunks=[piece])
-        for chunk in (AIMessageChunk(self.texts.pop()), cut):
+        cut = AIMessageChunk(content="", tool_call_chunks=[piece])
+        for chunk in (AIMessageChunk(content=self.texts.pop()), cut):
             yield ChatGenerationChunk(message=chunk)
         raise ConnectionError
 
@@ -289,7 +289,8 @@ def test_a_ui_message_that_is_merged_after_a_pause_keeps_its_properties(is_apart
         return ChannelStreamingProcessor(include=["ui"])
 
     thread: Any = {"configurable": {"thread_id": uuid.uuid4().hex}}
-    first, second = {"ui": []}, Command(resume="yes")
+    first: Any = {"ui": []}
+    second: Any = Command(resume="yes")
     events = list(play(graph, first, second, make=ui, is_apart=is_apart, thread=thread))
     (kept,) = graph.get_state(thread).values["ui"]
     last = [event for event in events if isinstance(event, UIEvent)][-1]

@@ -19,7 +19,7 @@ META: Any = {"langgraph_checkpoint_ns": "model:1", "langgraph_node": "model"}
 
 def fragment(args: str, index: int = 0, **how: Any) -> Part:
     piece = tool_call_chunk(args=args, index=index, **{"id": None, "name": None, **how})
-    return Part((), "messages", AIMessageChunk("", id="m1", tool_call_chunks=[piece]), META)
+    return Part((), "messages", AIMessageChunk(content="", id="m1", tool_call_chunks=[piece]), META)
 
 
 def test_calls_in_progress_are_found_by_their_message_and_index() -> None:

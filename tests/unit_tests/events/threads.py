@@ -81,7 +81,7 @@ def play(
     """
     make = make or tokens()
     wrapped, processor = wrap(graph), make()
-    config = thread or {"configurable": {"thread_id": uuid.uuid4().hex}}
+    config: Any = thread or {"configurable": {"thread_id": uuid.uuid4().hex}}
     for asked in inputs:
         if is_apart:
             processor = make()
