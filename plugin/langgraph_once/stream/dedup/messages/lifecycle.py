@@ -261,7 +261,8 @@ class Lifecycle(Cases):
 
     def _replaced(self, fact: MessageFact, old: Entry, because: Because) -> Iterator[Operation]:
         self._ledger.drop(old)
-        if self.identity.says_the_same(fact, old, space="ends"):
+        is_respaced = self.identity.says_the_same(fact, old, space="ends")
+        if is_respaced and because is not Because.DETAILS:
             because = Because.WHITE_SPACE
         yield removing(fact.part, old.id, because)
         self._deliver(fact)
