@@ -123,7 +123,13 @@ def bare_by_task(events: Iterable[Event]) -> Counter[str]:
 def bare(events: Iterable[Event]) -> list[Any]:
     """What was said, where, without ids and without how it was cut."""
     told: list[Any] = []
+    texts: dict[str | None, str] = {}
     for event in events:
+        if event.type == "message_completed" or event.type == "message_replaced":
+            before = texts.get(event.message_id)
+            texts[event.message_id] = text = str(event.message.text)
+            if event.type == "message_replaced" and text == before:
+                continue  # nor for what a message carries beside its text
         if event.type in ("task_started", "task_finished", "message_discarded"):
             continue  # the protocol of v3 has no word for the last
         line = [event.type, event.path, event.node, *_said(event)]
