@@ -21,7 +21,7 @@ from langgraph_once.compare.view import (
     ViewEvent,
 )
 from langgraph_once.config import DedupConfig
-from langgraph_once.events.reading.artifacts import ArtifactTracker
+from langgraph_once.events.reading.channels import ArtifactTracker
 from langgraph_once.events.vocabulary.base import ToolCallEvent
 from langgraph_once.events.vocabulary.codec import as_json
 from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of

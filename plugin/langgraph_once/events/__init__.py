@@ -2,8 +2,8 @@
 
 processor.py     `ChannelStreamingProcessor`: say what to watch, get events
 event_stream.py  what it returns: events to iterate, to pick by type, to handle
-transcript.py    events folded to messages, tool calls, channels
-sources/         any source to parts
+transcript.py    events folded to tool calls, messages, channels
+sources.py       any source to parts
 reading/         parts to events
 vocabulary/      the events, and what can be watched
 render/          events as SSE, AG-UI, text
@@ -12,9 +12,9 @@ render/          events as SSE, AG-UI, text
 from langgraph_once.errors import CallbackError
 from langgraph_once.events.event_stream import AsyncEvents, Events
 from langgraph_once.events.processor import ChannelStreamingProcessor
-from langgraph_once.events.sources.chunks import Chunk
-from langgraph_once.events.transcript import ToolCallRecord, Transcript
-from langgraph_once.events.vocabulary.base import BaseEvent
+from langgraph_once.events.sources import Chunk
+from langgraph_once.events.transcript import ToolCallRecord, ToolCallTracker, Transcript
+from langgraph_once.events.vocabulary.base import BaseEvent, SoFar
 from langgraph_once.events.vocabulary.codec import from_dict, to_dict
 from langgraph_once.events.vocabulary.config import (
     ChannelConfig,
@@ -49,7 +49,6 @@ from langgraph_once.events.vocabulary.event import (
     UIEvent,
     UsageEvent,
 )
-from langgraph_once.events.vocabulary.growing_text import SoFar
 from langgraph_once.stream.part.places import Where, format_namespace
 
 __all__ = [
@@ -87,6 +86,7 @@ __all__ = [
     "ToolCallProgressEvent",
     "ToolCallRecord",
     "ToolCallStartedEvent",
+    "ToolCallTracker",
     "ToolResultEvent",
     "Transcript",
     "UIEvent",

@@ -33,14 +33,22 @@ from langgraph_once.config import READER_CHECKPOINT, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.event_stream import AsyncEvents, Events
 from langgraph_once.events.reading.part_reader import PartReader
-from langgraph_once.events.sources import graph_streams
-from langgraph_once.events.sources.chunks import (
+from langgraph_once.events.reading.thread_memory import Bounded, ThreadMemory
+from langgraph_once.events.sources import (
     SHAPE_KEYS,
+    UNREAD,
     Chunk,
     ReadChunk,
+    asked,
+    check_keys,
+    configurable_of,
+    each_once,
+    is_graph,
+    is_once_remote,
     local_part,
     self_told,
     shape_reader,
+    state_before,
 )
 from langgraph_once.events.vocabulary.config import (
     ChannelConfig,
@@ -52,11 +60,14 @@ from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.stream import Deduplicator, Ledger
 from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
 from langgraph_once.stream.bookkeeping import Calls, FailureGuard, aanswer, answer
-from langgraph_once.stream.part.resume import may_repeat
+from langgraph_once.stream.part.resume import is_resume, may_repeat
 
 __all__ = ["ChannelStreamingProcessor"]
 
 DEFAULT_DEDUP: Final = DedupConfig()
+MAX_THREADS: Final = 64
+"""Of each graph, the threads that a processor remembers beyond what their states tell."""
+
 NO_SHAPE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -68,7 +79,7 @@ class _ReadStream(NamedTuple):
     dedup: Deduplicator | None
     reader: PartReader
     state_before: Calls[Any] | None = None
-    """Finds the state that tells which artifacts are old, where that is wanted."""
+    """Finds the state that the stream starts from, where the stream itself does not tell."""
 
     @property
     def token(self) -> Callable[[Any], Event | None]:
@@ -77,8 +88,8 @@ class _ReadStream(NamedTuple):
 
     def seed(self, state: Any) -> None:
         """Take the state that the stream starts from."""
-        with FailureGuard(graph_streams.UNREAD)():
-            self.reader.seed(state or {})
+        with FailureGuard(UNREAD)():
+            self.reader.hear((), state or {})
 
     def feed(self, chunk: Any) -> Iterable[Event]:
         """The events of a chunk."""
@@ -97,8 +108,9 @@ class _ReadStream(NamedTuple):
 class ChannelStreamingProcessor:
     """Watches channels and tokens of a graph, independently of each other.
 
-    One processor serves any number of streams, also at the same time. Its events depend on the
-    stream alone; `Transcript` keeps what a consumer has after several streams.
+    One processor serves any number of streams, also at the same time. A stream of a thread goes on
+    where the one before ended, in another process too: what the consumer has is known from the
+    state that the run begins with. `Transcript` keeps what a consumer has after several streams.
 
     Args:
         channels: Keys of the state to tell.
@@ -107,8 +119,8 @@ class ChannelStreamingProcessor:
             A graph wrapped by `once` keeps its own. `state` has no effect: events tell the keys
             of a state that changed.
         include: What to tell besides: `custom`, `ui`, `interrupts`, `tasks`, `tool_calls`.
-        max_history: The most finished messages and calls to remember, for what may still be said
-            of them.
+        max_history: The most finished messages and calls of a thread to remember, for what may
+            still be said of them.
         ledger: What the consumer has from earlier streams of the thread, for sources that keep no
             ledger of their own: `feed`, chunks under way, remote graphs. Updated as parts pass.
 
@@ -146,9 +158,11 @@ class ChannelStreamingProcessor:
         self._dedup = replace(dedup, state="changed") if dedup is not None else None
         self._max_history = max_history
         self._ledger = ledger
-        self._asked = graph_streams.asked(self._channels, token_streaming, self._include)
+        self._asked = asked(self._channels, token_streaming, self._include)
         # Weak: a processor that lives as long as its application keeps no graph alive.
         self._wrapped: WeakKeyDictionary[Any, tuple[Any, bool]] = WeakKeyDictionary()
+        self._threads: WeakKeyDictionary[Any, Bounded[Any, ThreadMemory]] = WeakKeyDictionary()
+        self._own_thread = ThreadMemory(max_history)
         self._fed: _ReadStream | None = None
 
     @property
@@ -219,17 +233,17 @@ class ChannelStreamingProcessor:
     def _run(
         self, source: Any, input: Any, config: RunnableConfig | None, method: str, options: Any
     ) -> _ReadStream:
-        if not graph_streams.is_graph(source):
+        if not is_graph(source):
             return self._under_way(source, options)
         if fixed := options.keys() & SHAPE_KEYS:
             raise ConfigError(
                 "stream", f"{', '.join(sorted(fixed))}: follows from the channels and tokens"
             )
-        graph_streams.check_keys(source, self._channels)
+        check_keys(source, self._channels)
         if self._ledger is not None and not may_repeat(input):
             self._ledger.forget_updates()
         graph, is_once = self._each_once(source)
-        if graph_streams.is_once_remote(source):
+        if is_once_remote(source):
             options = options if self._ledger is None else {"ledger": self._ledger, **options}
         elif isinstance(source, RemoteGraph):
             # Says to a server that this reader takes back what it is told to; names no checkpoint.
@@ -241,19 +255,39 @@ class ChannelStreamingProcessor:
         )
         # A local graph gives v2, as asked; chunks of a remote one tell their own shape.
         read = local_part if isinstance(graph, Pregel) else self._self_told(chunks)
-        reader = self._reader(states=not for_messages)
+        reader = self._reader(self._memory(source, config), states=not for_messages)
         dedup = None if is_once else self._deduplicator()
-        return _ReadStream(
-            chunks, read, dedup, reader, graph_streams.seeded(graph, config, self._channels)
-        )
+        before = state_before(graph, config, needs=self._needs_state(input))
+        return _ReadStream(chunks, read, dedup, reader, before)
+
+    def _needs_state(self, input: Any) -> bool:
+        """Whether to ask for the state before a stream that does not tell it by itself.
+
+        Artifacts and UI messages go on in any stream; messages and calls in one that resumes.
+        """
+        has_artifacts = any(channel.artifact_type is not None for channel in self._channels)
+        has_calls = self._tokens is not None or "tool_calls" in self._include
+        return has_artifacts or "ui" in self._include or (has_calls and is_resume(input))
+
+    def _memory(self, graph: Any, config: RunnableConfig | None) -> ThreadMemory:
+        """What is known of the thread of a stream. From an older checkpoint on, that is nothing."""
+        asked = configurable_of(graph, config)
+        if "thread_id" not in asked:
+            return ThreadMemory(self._max_history)
+        threads = self._threads.setdefault(graph, Bounded(MAX_THREADS))
+        key = asked["thread_id"], asked.get("checkpoint_ns")
+        known = None if asked.get("checkpoint_id") else threads.pop(key, None)
+        threads[key] = known = known or ThreadMemory(self._max_history)
+        return known
 
     def _under_way(self, chunks: Any, shape: Mapping[str, Any] = NO_SHAPE) -> _ReadStream:
         read = shape_reader(shape) if shape else self._self_told(chunks)
-        return _ReadStream(chunks, read, self._deduplicator(), self._reader(states=True))
+        # A ledger is of one thread, and so is what goes with it.
+        memory = ThreadMemory(self._max_history) if self._ledger is None else self._own_thread
+        return _ReadStream(chunks, read, self._deduplicator(), self._reader(memory, states=True))
 
-    def _reader(self, *, states: bool) -> PartReader:
-        watched = self._channels, self._tokens, self._include
-        return PartReader(*watched, max_history=self._max_history, states=states)
+    def _reader(self, memory: ThreadMemory, *, states: bool) -> PartReader:
+        return PartReader(self._channels, self._tokens, self._include, memory, states=states)
 
     def _deduplicator(self) -> Deduplicator | None:
         return None if self._dedup is None else Deduplicator(self._dedup, ledger=self._ledger)
@@ -265,16 +299,16 @@ class ChannelStreamingProcessor:
         if self._dedup is None:
             return graph, True
         if graph not in self._wrapped:
-            self._wrapped[graph] = graph_streams.each_once(graph, self._dedup)
+            self._wrapped[graph] = each_once(graph, self._dedup)
         return self._wrapped[graph]
 
     def _streamed(self, run: _ReadStream) -> Generator[Event, None, None]:
         with _closing(run.chunks):
             try:
                 if run.state_before is not None:
-                    run.seed(answer(run.state_before, FailureGuard(graph_streams.UNREAD)))
+                    run.seed(answer(run.state_before, FailureGuard(UNREAD)))
                 chunks, token = iter(run.chunks), run.token
-                for chunk in chain(first_chunk(chunks, announced()), chunks):
+                for chunk in chain(first_chunk(chunks, announced(run.reader.hear)), chunks):
                     if (event := token(chunk)) is not None:
                         yield event
                     else:
@@ -288,10 +322,10 @@ class ChannelStreamingProcessor:
         async with _aclosing(run.chunks):
             try:
                 if run.state_before is not None:
-                    run.seed(await aanswer(run.state_before, FailureGuard(graph_streams.UNREAD)))
+                    run.seed(await aanswer(run.state_before, FailureGuard(UNREAD)))
                 chunks, token = aiter(run.chunks), run.token
                 # A graph of this process learns in its first step who reads it.
-                for chunk in await afirst_chunk(chunks, announced()):
+                for chunk in await afirst_chunk(chunks, announced(run.reader.hear)):
                     for event in run.feed(chunk):
                         yield event
                 async for chunk in chunks:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import Any, Protocol, TypeVar, assert_never
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.vocabulary.base import ToolCallEvent, related
+from langgraph_once.events.reading.content_blocks import whole_calls
+from langgraph_once.events.vocabulary.base import SoFar, ToolCallEvent, related
 from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
     CustomEvent,
@@ -32,10 +32,9 @@ from langgraph_once.events.vocabulary.event import (
     ToolResultEvent,
     UIEvent,
 )
-from langgraph_once.events.vocabulary.growing_text import SoFar
 from langgraph_once.stream.part.places import Where
 
-__all__ = ["ToolCallRecord", "Transcript"]
+__all__ = ["ToolCallRecord", "ToolCallTracker", "Transcript"]
 
 Namespace = tuple[str, ...]
 
@@ -54,11 +53,138 @@ class ToolCallRecord:
     parsed_args: dict[str, Any] | None = field(default=None, repr=False)
     error: str | None = None
     results: list[ToolResultEvent] = field(default_factory=list)
+    index: int = 0
 
     @property
     def args(self) -> str:
         """The arguments as text, as far as they have come."""
         return str(self.so_far)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more of its arguments may come."""
+        return self.parsed_args is None and self.error is None
+
+
+class ToolCallTracker:
+    """The tool calls that events tell of, over any number of streams of a thread.
+
+    Args:
+        events: The events so far; `apply` takes others.
+    """
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self._calls: list[ToolCallRecord] = []
+        self._by_place: dict[tuple[Where, str | None, int], ToolCallRecord] = {}
+        for event in events:
+            self.apply(event)
+
+    def calls(self, namespace: Namespace | None = None) -> list[ToolCallRecord]:
+        """The calls made in one graph, or by default in all, in order."""
+        return [c for c in self._calls if namespace is None or c.where.namespace == namespace]
+
+    @property
+    def in_progress(self) -> dict[tuple[str | None, int], ToolCallRecord]:
+        """The calls whose arguments are still coming, by their message and their place in it."""
+        return {(call.message_id, call.index): call for call in self._calls if call.is_open}
+
+    @property
+    def completed(self) -> list[ToolCallRecord]:
+        """The calls whose arguments are whole, and could be read."""
+        return [call for call in self._calls if call.parsed_args is not None]
+
+    @property
+    def unanswered(self) -> list[ToolCallRecord]:
+        """The complete calls that have no result yet."""
+        return [call for call in self.completed if not call.results]
+
+    def apply(self, event: Event) -> None:
+        """Take one event. Events of other things are passed over."""
+        if isinstance(event, ToolCallEvent):
+            self._apply_call(event)
+        elif isinstance(event, ToolResultEvent):
+            self._answer(event)
+        elif isinstance(event, MessageReplacedEvent):
+            self._replace(event)
+        elif isinstance(event, MessageRemovedEvent):
+            self._drop(event.message_id, event.namespace)
+        elif isinstance(event, MessageSupersededEvent):
+            self._drop(event.old_id, event.namespace)
+
+    def _apply_call(self, event: ToolCallEvent) -> None:
+        key = event.where, event.message_id, event.index
+        call = self._by_place.get(key)
+        if call is None or isinstance(event, ToolCallStartedEvent):
+            # Calls of messages without an id are each another; else a message makes it again.
+            if call is not None and event.message_id:
+                self._calls = [other for other in self._calls if other is not call]
+            call = ToolCallRecord(event.tool_call_id, event.name, event.message_id, event.where)
+            call.index = event.index
+            self._add(call)
+        match event:
+            case ToolCallProgressEvent():
+                call.so_far = event.so_far
+            case ToolCallCompletedEvent():
+                call.so_far, call.parsed_args = SoFar.of(event.final_args), event.parsed_args
+            case ToolCallFailedEvent():
+                call.so_far, call.error = SoFar.of(event.accumulated_args), event.error
+
+    def _answer(self, event: ToolResultEvent) -> None:
+        """Put a result to the call that it answers."""
+        calls = [
+            call
+            for call in self._calls
+            if call.tool_call_id == event.tool_call_id
+            and call.message_id == event.message_id
+            and related(call.where.namespace, event.namespace)
+        ]
+        same_task = [call for call in calls if call.where.task_id == event.task_id]
+        found = same_task or [call for call in calls if not call.results] or calls
+        if found:
+            found[-1].results.append(event)
+
+    def _replace(self, event: MessageReplacedEvent) -> None:
+        """Take the calls of a message that says something else now; their results stay."""
+        old = {call.tool_call_id: call for call in self._drop(event.message_id, event.namespace)}
+        if not isinstance(event.message, AIMessage):
+            return
+        for at, made in enumerate(whole_calls(event.message)):
+            before = old.get(made.id)
+            where = before.where if before is not None else event.where
+            call = ToolCallRecord(made.id, made.name, event.message_id, where, index=at)
+            call.so_far, call.parsed_args = SoFar.of(made.text), made.args
+            call.error = made.error or None
+            call.results = before.results if before is not None else []
+            self._add(call)
+
+    def _add(self, call: ToolCallRecord) -> None:
+        self._calls.append(call)
+        self._by_place[call.where, call.message_id, call.index] = call
+
+    def _drop(self, message_id: str, namespace: Namespace) -> list[ToolCallRecord]:
+        """Forget the calls of a message, or of all messages of a graph; those that are gone."""
+        if message_id == REMOVE_ALL_MESSAGES:
+            gone = [c for c in self._calls if c.where.namespace[: len(namespace)] == namespace]
+        else:
+            gone = _near([c for c in self._calls if c.message_id == message_id], namespace)
+        self._calls = [call for call in self._calls if not any(call is each for each in gone)]
+        for call in gone:
+            self._by_place.pop((call.where, call.message_id, call.index), None)
+        return gone
+
+
+class _HasPlace(Protocol):
+    @property
+    def where(self) -> Where: ...
+
+
+P = TypeVar("P", bound=_HasPlace)
+
+
+def _near(found: list[P], namespace: Namespace) -> list[P]:
+    """What is of this graph and of those around and inside it, if anything is: parallel tasks may
+    use equal ids."""
+    return [each for each in found if related(each.where.namespace, namespace)] or found
 
 
 @dataclass(slots=True, eq=False)
@@ -94,8 +220,7 @@ class Transcript:
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self._lines: dict[tuple[Where, str | int], _Line] = {}
         self._nameless: Counter[Where] = Counter()
-        self._calls: list[ToolCallRecord] = []
-        self._call_by_key: dict[tuple[Where, str | None, int], ToolCallRecord] = {}
+        self._calls = ToolCallTracker()
         self._channels: dict[tuple[Namespace, str], Any] = {}
         self._updates: dict[tuple[Namespace, str], list[Any]] = defaultdict(list)
         self._spent: UsageMetadata | None = None
@@ -127,9 +252,7 @@ class Transcript:
 
     def tool_calls(self, namespace: Namespace | None = None) -> list[ToolCallRecord]:
         """The tool calls made in one graph, or by default in all, in order."""
-        return [
-            call for call in self._calls if namespace is None or call.where.namespace == namespace
-        ]
+        return self._calls.calls(namespace)
 
     def channels(self, namespace: Namespace = ()) -> dict[str, Any]:
         """The last value of each key that is watched in a graph."""
@@ -158,8 +281,8 @@ class Transcript:
         """Take one event."""
         if self.is_ended:
             self._begin()
+        self._calls.apply(event)
         if isinstance(event, ToolCallEvent):
-            self._apply_call(event)
             return
         match event.type:
             case "token":
@@ -172,8 +295,6 @@ class Transcript:
                 self._remove(event)
             case "message_discarded":
                 self.discarded.add(event.message_id)
-            case "tool_result":
-                self._answer(event)
             case "channel_value":
                 self._channels[event.namespace, event.key] = event.value
             case "channel_update":
@@ -190,7 +311,7 @@ class Transcript:
                 self.usage = add_usage(self._spent, event.total)
             case "stream_ended":
                 self.is_ended = True
-            case "task_started" | "task_finished":
+            case "task_started" | "task_finished" | "tool_result":
                 pass
             case _:
                 assert_never(event)
@@ -216,45 +337,20 @@ class Transcript:
         else:
             self.ui[event.ui_id] = event
 
-    def _apply_call(self, event: ToolCallEvent) -> None:
-        call = self._call_by_key.get((event.where, event.message_id, event.index))
-        if call is None or isinstance(event, ToolCallStartedEvent):
-            call = ToolCallRecord(event.tool_call_id, event.name, event.message_id, event.where)
-            self._add_call(event.index, call)
-        match event:
-            case ToolCallProgressEvent():
-                call.so_far = event.so_far
-            case ToolCallCompletedEvent():
-                call.so_far, call.parsed_args = SoFar.of(event.final_args), event.parsed_args
-            case ToolCallFailedEvent():
-                call.so_far, call.error = SoFar.of(event.accumulated_args), event.error
-
-    def _answer(self, event: ToolResultEvent) -> None:
-        """Put a result to the call that it answers."""
-        calls = [
-            call
-            for call in self._calls
-            if call.tool_call_id == event.tool_call_id
-            and call.message_id == event.message_id
-            and related(call.where.namespace, event.namespace)
-        ]
-        same_task = [call for call in calls if call.where.task_id == event.task_id]
-        found = same_task or [call for call in calls if not call.results] or calls
-        if found:
-            found[-1].results.append(event)
-
     def _line(self, message_id: str | None, where: Where) -> _Line:
         """The message of this id; of those without one, the one that is not complete."""
         key = where, message_id or self._nameless[where]
-        if (line := self._lines.get(key)) is None:
-            line = self._lines[key] = _Line(message_id, where)
+        if (line := self._lines.get(key)) is not None:
+            return line
+        if message_id and where.task_id is None and (found := self._found(message_id, where)):
+            return found[-1]  # who tells more of a message need not know who said it
+        line = self._lines[key] = _Line(message_id, where)
         return line
 
-    def _found(self, message_id: str, namespace: Namespace) -> list[_Line]:
-        """The messages of an id: those of this graph and of those around and inside it, if there
-        are any, since parallel tasks may use equal ids."""
-        found = [line for line in self._lines.values() if line.message_id == message_id]
-        return [line for line in found if related(line.where.namespace, namespace)] or found
+    def _found(self, message_id: str, where: Where) -> list[_Line]:
+        """The messages of an id that an event at this place may speak of."""
+        lines = [line for line in self._lines.values() if line.message_id == message_id]
+        return _near(lines, where.namespace)
 
     def _complete(self, event: MessageCompletedEvent) -> None:
         self._line(event.message_id, event.where).message = event.message
@@ -262,36 +358,14 @@ class Transcript:
             self._nameless[event.where] += 1
 
     def _replace(self, event: MessageReplacedEvent) -> None:
-        found = self._found(event.message_id, event.namespace)
+        found = self._found(event.message_id, event.where)
         line = found[-1] if found else self._line(event.message_id, event.where)
         line.message = event.message
-        self._drop_calls(line)
-        if isinstance(event.message, AIMessage):
-            for at, call in enumerate(event.message.tool_calls):
-                text = SoFar.of(json.dumps(call["args"], default=str))
-                whose = line.message_id, line.where
-                made = ToolCallRecord(call["id"], call["name"], *whose, text, call["args"])
-                self._add_call(at, made)
 
     def _remove(self, event: MessageRemovedEvent | MessageSupersededEvent) -> None:
         message_id = event.message_id if event.type == "message_removed" else event.old_id
         size, is_all = len(event.namespace), message_id == REMOVE_ALL_MESSAGES
-        gone = self._found(message_id, event.namespace)
+        gone = self._found(message_id, event.where)
         for key, line in [*self._lines.items()]:
             if line in gone or (is_all and line.where.namespace[:size] == event.namespace):
                 del self._lines[key]
-                self._drop_calls(line)
-
-    def _add_call(self, index: int, call: ToolCallRecord) -> None:
-        """Add a call. If the same message makes the call again, it takes the place of the first."""
-        key = (call.where, call.message_id, index)
-        if call.message_id and (old := self._call_by_key.get(key)) is not None:
-            self._calls = [other for other in self._calls if other is not old]
-        self._calls.append(call)
-        self._call_by_key[key] = call
-
-    def _drop_calls(self, line: _Line) -> None:
-        said = (line.where, line.message_id)
-        self._calls = [call for call in self._calls if (call.where, call.message_id) != said]
-        for key in [key for key in self._call_by_key if key[:2] == said]:
-            del self._call_by_key[key]

@@ -1,37 +1,54 @@
 """A reader in this process announces itself to the stream that it reads.
 
 `dedup` and `ChannelStreamingProcessor` set a context variable around the first step of that
-stream. A stream is made when it is first advanced, so it finds the variable then.
+stream. A stream is made when it is first advanced, so it finds the variable then. What it finds
+there takes the states that the run begins with.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["afirst_chunk", "announced", "first_chunk", "take_announcement"]
+__all__ = ["Hears", "afirst_chunk", "announced", "first_chunk", "take_announcement"]
 
-ANNOUNCED: ContextVar[bool] = ContextVar("langgraph_once_announced", default=False)
+Hears: TypeAlias = Callable[[tuple[str, ...], Mapping[str, Any]], object]
+"""Takes the state that a graph of the run begins with: its namespace, and its values by key. Called
+from any thread. The run may change the values in place afterwards."""
+
+
+def _nothing(_ns: tuple[str, ...], _state: Mapping[str, Any]) -> None:
+    """Take no state."""
+
+
+ANNOUNCED: ContextVar[Hears | None] = ContextVar("langgraph_once_announced", default=None)
 
 
 @contextmanager
-def announced() -> Iterator[None]:
-    """Announce the reader to the one stream that is first advanced inside."""
-    token = ANNOUNCED.set(True)
+def announced(hears: Hears = _nothing) -> Iterator[None]:
+    """Announce the reader to the one stream that is first advanced inside.
+
+    Args:
+        hears: Takes the states that the stream begins with, if it is one of a thread.
+    """
+    token = ANNOUNCED.set(hears)
     try:
         yield
     finally:
         ANNOUNCED.reset(token)
 
 
-def take_announcement() -> bool:
-    """Whether the reader of the stream that begins announced itself; no other stream is told."""
-    is_announced = ANNOUNCED.get()
-    ANNOUNCED.set(False)
-    return is_announced
+def take_announcement() -> Hears | None:
+    """What takes the states of the stream that begins; None if its reader did not announce itself.
+
+    No other stream is told.
+    """
+    hears = ANNOUNCED.get()
+    ANNOUNCED.set(None)
+    return hears
 
 
 def first_chunk(chunks: Iterator[Any], around: AbstractContextManager[None]) -> list[Any]:

@@ -235,13 +235,16 @@ class _GraphStream:
         if self._prints:
             options["print_mode"] = [*printed - {"messages"}]
         merged = ensure_config(graph.config, config)  # what a node hands down included
-        is_announced, dedup = take_announcement(), graph.dedup_config
+        hears, dedup = take_announcement(), graph.dedup_config
+        is_announced = hears is not None
         self._form = form_of(dedup, merged, options["version"], is_announced=is_announced)
         self._is_numbered = "messages" in self._asked and wants_numbers(merged, self._form)
         self.run = Run(graph, dedup, self._form, input)
         self.thread: StreamThread | None = (
             thread_of(graph, merged, input) if self._form.keeps_thread else None
         )
+        if self.thread is not None:
+            self.thread.hears = hears
         self.run.was_hidden = lambda message_id: self._ledger.hides(message_id)
         self._fresh = Ledger.within(self.run.config)
         self._has_cache = graph.cache is not None

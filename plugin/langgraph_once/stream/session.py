@@ -20,6 +20,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, Checkpoin
 from langgraph.pregel import Pregel
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.announcement import Hears
 from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.chunk_filter import ChunkFilter, Opened
 from langgraph_once.stream.dedup.states.state_cut import in_lists, listed, listed_unnamed
@@ -27,7 +28,7 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.pending_ids import PendingIds
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
-from langgraph_once.stream.part.places import Place
+from langgraph_once.stream.part.places import NS_SEP, Place
 from langgraph_once.stream.part.shapes import Part
 from langgraph_once.stream.running.run import Run
 
@@ -45,6 +46,9 @@ class Listener(Protocol):
 
     async def abegins_at(self, found: CheckpointTuple | None) -> None:
         """`begins_at`, async."""
+
+    def reads(self, found: CheckpointTuple) -> None:
+        """Hear what else was read: where a graph inside begins."""
 
     def comes_to(self, config: RunnableConfig, checkpoint: Checkpoint) -> None:
         """Hear what was stored."""
@@ -100,6 +104,8 @@ class _Twin(BaseCheckpointSaver[Any]):
         found = super().get_tuple(config)
         if is_first:
             self.listener.begins_at(found)
+        elif found is not None:
+            self.listener.reads(found)
         return found
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -107,6 +113,8 @@ class _Twin(BaseCheckpointSaver[Any]):
         found = await super().aget_tuple(config)
         if is_first:
             await self.listener.abegins_at(found)
+        elif found is not None:
+            self.listener.reads(found)
         return found
 
     def put(
@@ -164,6 +172,9 @@ class StreamThread:
     may_repeat: bool
     """Whether the stream may begin with updates of the one before, `may_repeat`."""
 
+    hears: Hears | None = None
+    """Takes the states that the run begins with."""
+
     ledger: Ledger = field(init=False)
     """What the consumer has; an empty one, until the run has read its checkpoint."""
 
@@ -202,6 +213,18 @@ class StreamThread:
     def _open(self, found: Ledger | None) -> None:
         if found is not None:  # one that is empty is false
             self.ledger = found
+            self._heard((), self._state)
+
+    def reads(self, found: CheckpointTuple) -> None:
+        """Note the state that a graph inside begins with."""
+        ns = str(found.config["configurable"].get("checkpoint_ns") or "")
+        if ns:
+            self._heard(tuple(ns.split(NS_SEP)), found.checkpoint["channel_values"])
+
+    def _heard(self, ns: Place, state: Mapping[str, Any]) -> None:
+        if self.hears is not None:
+            with FailureGuard(UNREAD)():
+                self.hears(ns, state)
 
     def comes_to(self, config: RunnableConfig, checkpoint: Checkpoint) -> None:
         """Note that the run has stored a checkpoint."""

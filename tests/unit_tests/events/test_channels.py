@@ -23,8 +23,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.reading.artifacts import ArtifactTracker
-from langgraph_once.events.reading.channels import MISSING, node_updates, read_key
+from langgraph_once.events.reading.channels import MISSING, ArtifactTracker, node_updates, read_key
 from langgraph_once.stream import Part
 
 

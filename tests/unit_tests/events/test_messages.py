@@ -22,7 +22,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.reading.recent_keys import FinishedMessages
+from langgraph_once.events.reading.thread_memory import KnownMessages
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.places import Where
 from tests.corpus.graphs import chain, nested, returns, says
@@ -212,18 +212,19 @@ def test_history_is_bounded() -> None:
 
 
 def test_history_of_one_id_in_many_places_is_bounded() -> None:
-    history = FinishedMessages(2)
+    history = KnownMessages(2)
     for task in "abc":
         history.add(Where((), "n", task), "m", AIMessage("One."))
-    assert not history.has(Where((), "n", "a"), "m")
+    assert history.at(Where((), "n", "a"), "m") is None
     assert history.forget("m") == [True, True]
 
 
 def test_as_many_message_ids_are_remembered_as_configured() -> None:
-    history, here = FinishedMessages(2), Where((), "n", "1")
+    history, here = KnownMessages(2), Where((), "n", "1")
     for message_id in "abc":
         history.add(here, message_id, AIMessage("One."))
-    assert [history.has(here, message_id) for message_id in "abc"] == [False, True, True]
+    known = [history.at(here, message_id) is not None for message_id in "abc"]
+    assert known == [False, True, True]
 
 
 def test_a_message_in_json_is_read_as_a_message() -> None:

@@ -11,11 +11,9 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.pregel.remote import RemoteGraph
 
 from langgraph_once import DedupConfig, OnceRemoteGraph, once
-from langgraph_once.events import ChannelConfig
-from langgraph_once.events.sources.graph_streams import each_once, is_graph, is_once_remote, seeded
+from langgraph_once.events.sources import each_once, is_graph, is_once_remote, state_before
 
 URL = "http://localhost:9"
-ARTIFACTS = [ChannelConfig(key="a"), ChannelConfig(key="notes", artifact_type="Document")]
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 MINE = DedupConfig(reexecution="hold")
 
@@ -53,22 +51,23 @@ def test_a_wrapped_graph_is_copied_and_a_plain_one_is_wrapped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "config", "channels", "is_seeded"),
+    ("graph", "config", "needs", "is_asked"),
     [
-        (local(memory=True), THREAD, ARTIFACTS, True),
-        (local(memory=True).with_config(THREAD), None, ARTIFACTS, True),
-        (local(memory=True), THREAD, ARTIFACTS[:1], False),
-        (local(memory=True), None, ARTIFACTS, False),
-        (local(), THREAD, ARTIFACTS, False),
-        (RemoteGraph("agent", url=URL), THREAD, ARTIFACTS, True),
-        (RemoteGraph("agent", url=URL), None, ARTIFACTS, False),
-        (iter([]), THREAD, ARTIFACTS, False),
+        (local(memory=True), THREAD, True, True),
+        (local(memory=True).with_config(THREAD), None, True, True),
+        (local(memory=True), THREAD, False, False),
+        (local(memory=True), None, True, False),
+        (local(), THREAD, True, False),
+        (once(local(memory=True)), THREAD, True, False),
+        (RemoteGraph("agent", url=URL), THREAD, True, True),
+        (RemoteGraph("agent", url=URL), None, True, False),
+        (iter([]), THREAD, True, False),
     ],
 )
-def test_only_who_tells_artifacts_of_a_thread_starts_from_its_state(
-    graph: Any, config: Any, channels: Any, is_seeded: bool
+def test_only_a_graph_of_a_thread_that_does_not_tell_its_state_is_asked_for_it(
+    graph: Any, config: Any, needs: bool, is_asked: bool
 ) -> None:
-    assert (seeded(graph, config, channels) is not None) is is_seeded
+    assert (state_before(graph, config, needs=needs) is not None) is is_asked
 
 
 def test_is_graph_takes_local_and_remote_graphs() -> None:

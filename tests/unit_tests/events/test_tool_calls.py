@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 
 from langgraph_once.events import Event, Where
-from langgraph_once.events.reading.tool_call_fragments import MessageCalls, ToolCallState
-from langgraph_once.events.reading.tool_calls import ToolCallTracker
+from langgraph_once.events.reading.thread_memory import ThreadMemory, ToolCallState
+from langgraph_once.events.reading.tool_calls import MessageCalls, ToolCalls
 
 HERE = Where(("agent:1",), "model", "2")
 ELSEWHERE = Where(("agent:9",), "model", "3")
@@ -83,11 +83,11 @@ def told_of(pieces: Iterable[dict[str, Any]]) -> list[Event]:
     return [*events, *tracker.finish("m1", HERE)]
 
 
-class Tracker(ToolCallTracker):
+class Tracker(ToolCalls):
     """Keeps the calls of open messages, too, as the open messages do."""
 
     def __init__(self, max_calls: int = 1_000) -> None:
-        super().__init__(itertools.count().__next__, max_calls=max_calls)
+        super().__init__(itertools.count().__next__, ThreadMemory(max_calls))
         self._open: dict[tuple[str, Where], MessageCalls] = {}
 
     @property

@@ -11,7 +11,7 @@ from langgraph_once.events import (
     ToolResultEvent,
     Where,
 )
-from langgraph_once.events.reading.tool_calls import ToolCallTracker
+from langgraph_once.events.reading.tool_calls import ToolCalls
 from langgraph_once.stream import Part
 from tests.unit_tests.events.test_tool_calls import ELSEWHERE, HERE, chunk, made
 
@@ -67,7 +67,7 @@ def test_an_id_that_comes_again_is_no_older_than_the_one_before() -> None:
     assert [state and state.message_id for state in found] == ["m3", None, "m4"]
 
 
-def answered(tracker: ToolCallTracker, *results: tuple[str, Any]) -> list[bool]:
+def answered(tracker: ToolCalls, *results: tuple[str, Any]) -> list[bool]:
     """For each result, by content and source, whether it is told."""
     messages = [(ToolMessage(content, tool_call_id="c1"), source) for content, source in results]
     return [bool(list(tracker.result(m, HERE, source=source))) for m, source in messages]

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from langgraph.graph.ui import ui_message_reducer
 
 from langgraph_once.events import Transcript
-from langgraph_once.events.reading.ui_messages import UIMessages, is_ui_message
+from langgraph_once.events.reading.part_reader import UIMessages, is_ui_message
+from langgraph_once.events.reading.thread_memory import ThreadMemory
 from langgraph_once.stream.part.places import NOWHERE
 
 
 def told(*messages: dict[str, Any], max_messages: int = 9) -> list[tuple[Any, ...]]:
-    shown = UIMessages(itertools.count().__next__, max_messages=max_messages)
+    shown = UIMessages(itertools.count().__next__, ThreadMemory(max_messages))
     events = [shown.event(message, NOWHERE) for message in messages]
     assert [event.seq for event in events] == list(range(len(messages)))
     return [(event.action, event.ui_id, event.props) for event in events]
@@ -62,7 +63,7 @@ MESSAGES = st.lists(
 def test_any_messages_fold_as_their_reducer_folds_them(
     drawn: list[tuple[str, str, dict[str, int]]],
 ) -> None:
-    shown, transcript = UIMessages(itertools.count().__next__, max_messages=9), Transcript()
+    shown, transcript = UIMessages(itertools.count().__next__, ThreadMemory(9)), Transcript()
     state: list[Any] = []
     for name, action, props in drawn:
         if action == "remove" and name not in {message["id"] for message in state}:
@@ -95,7 +96,7 @@ def test_other_things_are_no_ui_messages(data: Any) -> None:
 
 
 def test_what_a_ui_message_carries_is_told() -> None:
-    shown = UIMessages(itertools.count().__next__, max_messages=9)
+    shown = UIMessages(itertools.count().__next__, ThreadMemory(9))
     event = shown.event(ui("a", merge=True, x=1), NOWHERE)
     assert (event.name, event.metadata) == ("chart", {"merge": True})
     assert shown.event({"type": "ui", "id": "b", "props": None}, NOWHERE).props == {}

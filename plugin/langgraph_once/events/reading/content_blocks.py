@@ -11,7 +11,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-__all__ = ["CallPiece", "TextKind", "TextPiece", "call_pieces", "text_pieces", "whole_calls"]
+__all__ = [
+    "CallPiece",
+    "TextKind",
+    "TextPiece",
+    "WholeCall",
+    "call_pieces",
+    "text_pieces",
+    "whole_calls",
+]
 
 REASONING_KEY = "reasoning_content"
 REFUSAL_KEY = "refusal"

@@ -16,9 +16,9 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langgraph_once.events.reading.content_blocks import TextKind, TextPiece, text_pieces
 from langgraph_once.events.reading.open_message import OpenMessage
-from langgraph_once.events.reading.recent_keys import Bounded, FinishedMessages, MessageOrigin
-from langgraph_once.events.reading.tool_calls import ToolCallTracker
-from langgraph_once.events.vocabulary.callbacks import checked
+from langgraph_once.events.reading.thread_memory import KnownMessage, MessageOrigin, ThreadMemory
+from langgraph_once.events.reading.tool_calls import ToolCalls
+from langgraph_once.events.vocabulary.base import checked, related
 from langgraph_once.events.vocabulary.config import TokenStreamingConfig
 from langgraph_once.events.vocabulary.event import (
     Event,
@@ -48,18 +48,21 @@ Meta = Mapping[str, Any]
 
 
 class MessageEvents:
-    """Makes events of the parts of mode `messages`; `seq` numbers them.
+    """Makes events of the parts of mode `messages`.
 
-    `max_history` finished messages are remembered, for what may still be said of them.
+    Args:
+        config: What to tell.
+        seq: Numbers the events.
+        tracker: Tells tool calls.
+        memory: What is known of the thread.
     """
 
     def __init__(
         self,
         config: TokenStreamingConfig,
         seq: Callable[[], int],
-        tracker: ToolCallTracker,
-        *,
-        max_history: int,
+        tracker: ToolCalls,
+        memory: ThreadMemory,
     ) -> None:
         self._config = config
         self._seq = seq
@@ -70,8 +73,8 @@ class MessageEvents:
         thoughts: tuple[TextKind, ...] = ("reasoning",) if config.include_reasoning else ()
         self._kinds: tuple[TextKind, ...] = ("text", "refusal", *thoughts)
         self._open: dict[tuple[Where, str], OpenMessage] = {}
-        self._finished = FinishedMessages(max_history)
-        self._unwatched: Bounded[str, MessageOrigin] = Bounded(max_history)
+        self._known = memory.messages
+        self._unwatched = memory.unwatched
         self._early_results: list[tuple[ToolMessage, Where]] = []
         self._removals: list[tuple[Part, Because]] = []
         self._total = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
@@ -135,14 +138,24 @@ class MessageEvents:
             return
         replaces = yield from self._resolve(part)
         if isinstance(message, BaseMessageChunk):
-            yield from self._chunk(message, where, part.meta)
+            is_rest = decided.because is Because.REST or _is_empty(message)
+            yield from self._chunk(message, where, part.meta, is_rest=is_rest)
             if decided.kind is Kind.DISCARD:
                 yield from self._discarded(message, where)
         elif isinstance(message, BaseMessage):
-            if self._shows_here(message, where, part.meta):
-                yield from self._whole(message, where, replaces=replaces)
-            if isinstance(message, AIMessage):
-                yield from self._usage(message.usage_metadata, message.id, where)
+            yield from self._said_whole(message, where, part.meta, replaces=replaces)
+
+    def _said_whole(
+        self, message: BaseMessage, where: Where, meta: Meta, *, replaces: bool
+    ) -> Iterator[Event]:
+        """A whole message, and what it cost, unless it only takes the place of one that did."""
+        find = self._known.around if replaces else self._known.at
+        known = find(where, message.id or "")
+        if self._shows_here(message, where, meta):
+            yield from self._whole(message, where, known, replaces=replaces)
+        if isinstance(message, AIMessage) and not (known and known.is_counted):
+            known = known or self._known.around(where, message.id or "")
+            yield from self._usage(message.usage_metadata, message.id, where, known)
 
     @property
     def has_unwatched(self) -> bool:
@@ -157,8 +170,27 @@ class MessageEvents:
             origin = self._unwatched.get(message.id or "")
             where = origin.seen_from(namespace) if origin is not None else None
             if origin and where and self._is_shown(message, where, origin.meta):
-                yield from self._whole(message, where)
+                yield from self._whole(message, where, self._known.at(where, str(message.id)))
         yield from self._held_results()
+
+    def seed(
+        self, messages: Iterable[BaseMessage], namespace: tuple[str, ...]
+    ) -> list[BaseMessage]:
+        """Note the messages in the state that a graph begins with; those that were not known.
+
+        Where they were said in that graph, and by whom, nobody knows.
+        """
+        where, new = Where(namespace), []
+        for message in messages:
+            message_id = message.id or ""
+            if not message_id or message_id in self._unwatched:
+                continue
+            if self._known.around(where, message_id) is None:
+                self._known.add(where, message_id, message).is_counted = True
+                if not self._accepts(where):
+                    self._unwatched[message_id] = MessageOrigin(where, {})
+                new.append(message)
+        return new
 
     def _is_early(self, result: ToolMessage, where: Where) -> bool:
         """Whether a tool result comes before the message with its call was told."""
@@ -169,7 +201,7 @@ class MessageEvents:
         results, self._early_results = self._early_results, []
         for result, where in results:
             if self._is_shown(result, where, {}):
-                yield from self._whole(result, where)
+                yield from self._whole(result, where, self._known.at(where, result.id or ""))
 
     def wants_call(self, where: Where, *, is_known: bool) -> bool:
         """Whether to tell news of a tool. Tools bear no tags; who sees a call sees its result."""
@@ -199,12 +231,19 @@ class MessageEvents:
     def _accepts(self, where: Where) -> bool:
         return self._enabled.matches(where) and not self._excluded.matches(where)
 
-    def _chunk(self, chunk: BaseMessageChunk, where: Where, meta: Meta) -> Iterator[Event]:
+    def _chunk(
+        self, chunk: BaseMessageChunk, where: Where, meta: Meta, *, is_rest: bool
+    ) -> Iterator[Event]:
+        """A chunk. The rest of a message may come from another task than the message did."""
         key = where, chunk.id or ""
         draft = self._open.get(key)
+        known = self._known.at(*key)
+        if draft is None and known is None and is_rest:
+            draft = self._open_around(*key)
+            known = None if draft else self._known.around(*key)
         if draft is None:
-            if self._finished.has(*key):
-                yield from self._after_end(chunk, where)
+            if known is not None:
+                yield from self._after_end(chunk, where, known)
                 return
             is_shown = self._shows_here(chunk, where, meta)
             draft = self._open[key] = self._opened(key[1], where, is_shown=is_shown)
@@ -219,6 +258,12 @@ class MessageEvents:
         elif draft.is_shown and self._config.filter_fn is None:  # `token` calls no filter
             self._last, self._last_meta = draft, meta
 
+    def _open_around(self, where: Where, message_id: str) -> OpenMessage | None:
+        """The open message of an id that a task there may speak of."""
+        found = (draft for (_, known_id), draft in self._open.items() if known_id == message_id)
+        near = (draft for draft in found if related(draft.where.namespace, where.namespace))
+        return next(near, None) if message_id else None
+
     def _opened(self, message_id: str, where: Where, *, is_shown: bool = True) -> OpenMessage:
         calls = self._tracker.streaming(message_id, where)
         return OpenMessage(message_id, where, self._kinds, calls, is_shown)
@@ -226,7 +271,8 @@ class MessageEvents:
     def _discarded(self, mark: BaseMessageChunk, where: Where) -> Iterator[Event]:
         """That no task kept a message, if its consumer has seen it."""
         message_id = str(mark.id)
-        if self._finished.get(where, message_id) is not None:
+        known = self._known.around(where, message_id)
+        if known is not None and known.message is not None:
             yield MessageDiscardedEvent(seq=self._seq(), where=where, message_id=message_id)
 
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
@@ -247,10 +293,10 @@ class MessageEvents:
         if draft.is_shown:
             message = draft.message()
             yield from self._calls(draft.calls.end(UNFINISHED if is_partial else None))
-        self._finished.add(where, message_id, message)
+        known = self._known.add(where, message_id, message)
         if message is not None:
             yield self._completed(message, where, is_partial=is_partial)
-        yield from self._usage(draft.usage, message_id, where)
+        yield from self._usage(draft.usage, message_id, where, known)
 
     def _completed(
         self, message: BaseMessage, where: Where, *, is_partial: bool = False
@@ -265,45 +311,63 @@ class MessageEvents:
         )
 
     def _replaced(self, message: BaseMessage, where: Where, message_id: str) -> Event:
-        self._finished.add(where, message_id, message)
         return MessageReplacedEvent(
             seq=self._seq(), where=where, message_id=message_id, message=message
         )
 
     def _usage(
-        self, usage: UsageMetadata | None, message_id: str | None, where: Where
+        self,
+        usage: UsageMetadata | None,
+        message_id: str | None,
+        where: Where,
+        known: KnownMessage | None = None,
     ) -> Iterator[Event]:
         """What a message cost. What a model said in vain, in an attempt that failed, was paid for
         and counts too."""
         if usage:
+            if known is not None:
+                known.is_counted = True
             self._total = add_usage(self._total, usage)
             yield UsageEvent(
                 seq=self._seq(), where=where, message_id=message_id, usage=usage, total=self._total
             )
 
-    def _after_end(self, chunk: BaseMessageChunk, where: Where) -> Iterator[Event]:
-        """A chunk after its message was whole: it brings text that was lost, or the cost."""
-        message_id = str(chunk.id)
-        known = self._finished.get(where, message_id)
-        if isinstance(known, AIMessage) and (missing := list(text_pieces(chunk))):
-            draft = self._opened(message_id, where)
-            for kind, _, said in text_pieces(known):
+    def _after_end(
+        self, chunk: BaseMessageChunk, where: Where, known: KnownMessage
+    ) -> Iterator[Event]:
+        """A chunk after its message was whole: it brings more text, or the cost.
+
+        Its events are of the place where the message was said, if that is known.
+        """
+        message_id, message, place = str(chunk.id), known.message, known.where
+        missing = "".join(said.text for said in text_pieces(chunk) if said.kind == "text")
+        is_shown = self._accepts(place) and self._accepts(where)
+        if is_shown and missing and isinstance(message, AIMessage):
+            draft = self._opened(message_id, place)
+            for kind, _, said in text_pieces(message):
                 if kind in draft.said:
                     draft.said[kind].add(said)
             yield from self._said(chunk, draft)
-            text = "".join(said.text for said in missing if said.kind == "text")
-            yield self._replaced(_extended(known, text), where, message_id)
+        if isinstance(message, AIMessage):
+            known.message = changed = _extended(message, missing, chunk)
+            if is_shown and changed is not message:
+                yield self._replaced(changed, place, message_id)
         if isinstance(chunk, AIMessageChunk):
-            yield from self._usage(chunk.usage_metadata, message_id, where)
+            yield from self._usage(chunk.usage_metadata, message_id, place, known)
 
     def _whole(
-        self, message: BaseMessage, where: Where, *, replaces: bool = False
+        self,
+        message: BaseMessage,
+        where: Where,
+        known: KnownMessage | None,
+        *,
+        replaces: bool = False,
     ) -> Iterator[Event]:
         message_id = message.id or ""
         self._unwatched.pop(message_id, None)
         draft = self._open.pop((where, message_id), None)
-        if replaces or self._finished.has(where, message_id):
-            yield self._replaced(message, where, message_id)
+        if replaces or known is not None:
+            yield from self._replaced_by(message, where, known)
             return
         if isinstance(message, ToolMessage):
             yield from self._calls(self._tracker.result(message, where))
@@ -313,8 +377,22 @@ class MessageEvents:
             else:
                 yield from self._calls(draft.calls.end())
             yield from self._calls(self._tracker.whole(message, where))
-        self._finished.add(where, message_id, message)
+        self._known.add(where, message_id, message)
         yield self._completed(message, where)
+
+    def _replaced_by(
+        self, message: BaseMessage, where: Where, known: KnownMessage | None
+    ) -> Iterator[Event]:
+        message_id = message.id or ""
+        known = known or self._known.add(where, message_id, None)
+        known.message = message
+        while (draft := self._open_around(where, message_id)) is not None:
+            del self._open[draft.where, message_id]
+            yield from self._calls(draft.calls.end(REMOVED))
+            yield from self._usage(draft.usage, message_id, draft.where, known)
+        if isinstance(message, AIMessage):
+            self._tracker.replaced(message, known.where)
+        yield self._replaced(message, where, message_id)
 
     def _resolve(self, part: Part) -> Generator[Event, None, bool]:
         """Tell the removals that came before a message. Only the message shows what they are:
@@ -370,7 +448,7 @@ class MessageEvents:
         """Forget a message, and say whether its consumer may have seen it."""
         self._unwatched.pop(message_id, None)
         self._tracker.forget(message_id, where)
-        shown = self._finished.forget(message_id)
+        shown = self._known.forget(message_id)
         for key in [key for key in self._open if key[1] == message_id]:
             shown = [*shown, self._open.pop(key).is_shown]
         return any(shown) if shown else self._accepts(where)
@@ -383,8 +461,27 @@ class MessageEvents:
             yield from self._complete(draft, is_partial=True)
 
 
-def _extended(message: AIMessage, text: str) -> AIMessage:
-    """A copy that says more."""
+def _is_empty(chunk: BaseMessageChunk) -> bool:
+    """Whether a chunk says nothing: it brings the end of a message, or what it cost."""
+    return not (chunk.content or getattr(chunk, "tool_call_chunks", None))
+
+
+def _extended(message: AIMessage, text: str, chunk: BaseMessageChunk) -> AIMessage:
+    """A message with more text in its last block, and with what a chunk gives it besides; the
+    same where that is nothing new."""
+    told: dict[str, Any] = {
+        "name": chunk.name or message.name,
+        "additional_kwargs": {**message.additional_kwargs, **chunk.additional_kwargs},
+        "response_metadata": {**message.response_metadata, **chunk.response_metadata},
+    }
+    if not text and all(getattr(message, name) == value for name, value in told.items()):
+        return message
     content: Any = message.content
-    longer = content + text if isinstance(content, str) else [*content, text]
-    return message.model_copy(update={"content": longer})
+    if isinstance(content, str):
+        return message.model_copy(update={**told, "content": content + text})
+    *before, last = content or [""]
+    if isinstance(last, dict) and isinstance(last.get("text"), str):
+        content = [*before, {**last, "text": last["text"] + text}]
+    elif text:
+        content = [*content, text]
+    return message.model_copy(update={**told, "content": content})

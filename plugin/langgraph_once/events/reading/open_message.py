@@ -15,9 +15,9 @@ from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
 from langgraph_once.events.reading.content_blocks import REASONING_KEY, TextKind, TextPiece
-from langgraph_once.events.reading.tool_call_fragments import MessageCalls
+from langgraph_once.events.reading.tool_calls import MessageCalls
+from langgraph_once.events.vocabulary.base import Growing
 from langgraph_once.events.vocabulary.event import Event
-from langgraph_once.events.vocabulary.growing_text import Growing
 from langgraph_once.stream.part.places import Where
 
 __all__ = ["OpenMessage"]
@@ -72,6 +72,7 @@ class OpenMessage:
     """What it has said, of each kind that is told."""
 
     usage: UsageMetadata | None = None
+    _name: str | None = None
     _chunks: list[BaseMessageChunk] = field(default_factory=list)
 
     # The last chunks, if they are alike: their place, metadata and texts.
@@ -119,6 +120,7 @@ class OpenMessage:
             self._run_text.append(text)
             return
         self._end_run()
+        self._name = chunk.name or self._name
         if getattr(chunk, "tool_call_chunks", None):
             chunk = chunk.model_copy(update=NO_CALLS)
         self._chunks.append(chunk)
@@ -150,7 +152,7 @@ class OpenMessage:
             usage_metadata=whole.usage_metadata,
             chunk_position=whole.chunk_position,
             tool_call_chunks=self.calls.so_far(),
-            name=whole.name,
+            name=self._name,
             id=self.message_id,
         )
         return message_chunk_to_message(made)

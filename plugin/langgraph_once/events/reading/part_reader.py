@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.events.reading.channels import ChannelEvents, node_updates
 from langgraph_once.events.reading.messages import MessageEvents
-from langgraph_once.events.reading.recent_keys import RecentKeys
-from langgraph_once.events.reading.tool_calls import ToolCallTracker
-from langgraph_once.events.reading.ui_messages import UIMessages, is_ui_message
+from langgraph_once.events.reading.thread_memory import RecentKeys, ThreadMemory
+from langgraph_once.events.reading.tool_calls import ToolCalls
 from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.events.vocabulary.event import (
     CustomEvent,
@@ -24,13 +25,67 @@ from langgraph_once.events.vocabulary.event import (
     StreamErrorEvent,
     TaskFinishedEvent,
     TaskStartedEvent,
+    UIEvent,
 )
 from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.part.messages_within import found_in_update
+from langgraph_once.stream.part.messages_within import entries_of, found_in_update
 from langgraph_once.stream.part.places import Where
 from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 
-__all__ = ["PartReader"]
+__all__ = ["PartReader", "UIMessages", "is_ui_message"]
+
+
+def is_ui_message(data: Any) -> bool:
+    """Whether what a node wrote to the stream is a UI message, and not merely like one."""
+    return (
+        isinstance(data, dict)
+        and data.get("type") in ("ui", "remove-ui")
+        and isinstance(data.get("id"), str)
+        and all(isinstance(data.get(key) or {}, dict) for key in ("props", "metadata"))
+    )
+
+
+class UIMessages:
+    """Tells UI messages. A merge into one that is not remembered has its own properties.
+
+    Args:
+        seq: Numbers the events.
+        memory: Knows the properties of those that are shown.
+    """
+
+    def __init__(self, seq: Callable[[], int], memory: ThreadMemory) -> None:
+        self._seq = seq
+        self._props = memory.ui
+
+    def seed(self, state: Any) -> None:
+        """Note the UI messages in the state that a graph begins with."""
+        for _, value in entries_of(state):
+            for item in value if isinstance(value, list) else ():
+                if is_ui_message(item) and item["type"] == "ui":
+                    self._props.setdefault(item["id"], dict(item.get("props") or {}))
+
+    def event(self, data: dict[str, Any], where: Where) -> UIEvent:
+        """The event of one UI message."""
+        ui_id = data["id"]
+        if data["type"] == "remove-ui":
+            self._props.pop(ui_id, None)
+            return UIEvent(seq=self._seq(), where=where, action="remove", ui_id=ui_id)
+        props, metadata = dict(data.get("props") or {}), dict(data.get("metadata") or {})
+        # `ui_message_reducer` (langgraph 1.2.24) takes a merge into a missing message for a push.
+        merges = bool(metadata.get("merge")) and ui_id in self._props
+        if merges:
+            props = {**self._props[ui_id], **props}
+        self._props[ui_id] = props
+        return UIEvent(
+            seq=self._seq(),
+            where=where,
+            action="merge" if merges else "push",
+            ui_id=ui_id,
+            name=data.get("name"),
+            props=props,
+            metadata=metadata,
+        )
+
 
 READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", GAP_MODE})
 """Besides `messages`. Parts of any other mode, which nobody asked for, are passed over; they do not
@@ -44,6 +99,10 @@ class PartReader:
     """Makes events of the parts of one stream.
 
     Args:
+        channels: The keys to tell.
+        tokens: Whose tokens to tell.
+        include: What to tell besides.
+        memory: What is known of the thread. It learns what the stream says.
         states: Whether to tell states; if not, only the messages that they take over.
     """
 
@@ -52,29 +111,49 @@ class PartReader:
         channels: Sequence[ChannelConfig],
         tokens: TokenStreamingConfig | None,
         include: Collection[str],
+        memory: ThreadMemory,
         *,
-        max_history: int,
         states: bool,
     ) -> None:
+        self._max_history = max_history = memory.max_history
         self._seq = itertools.count().__next__
         self._include = frozenset(include)
         self._tells_states = states
-        self._tracker = ToolCallTracker(self._seq, max_calls=max_history)
+        self._tracker = ToolCalls(self._seq, memory)
         self._channels = ChannelEvents(channels, self._seq, max_history=max_history)
         self._messages: MessageEvents | None = None
         if tokens is not None:
-            self._messages = MessageEvents(
-                tokens, self._seq, self._tracker, max_history=max_history
-            )
-        self._ui = UIMessages(self._seq, max_messages=max_history)
+            self._messages = MessageEvents(tokens, self._seq, self._tracker, memory)
+        self._ui = UIMessages(self._seq, memory)
+        self._heard: deque[tuple[tuple[str, ...], list[BaseMessage]]] = deque()
         self._interrupts: RecentKeys[str] = RecentKeys(max_history)
         self._seen_states: RecentKeys[tuple[str, ...]] = RecentKeys(max_history)
         self._is_interrupted = False
         self._is_closed = False
 
-    def seed(self, state: Any) -> None:
-        """Take the state that the stream starts from."""
-        self._channels.seed(state)
+    def hear(self, namespace: tuple[str, ...], state: Any) -> None:
+        """Take the state that a graph begins with, from any thread.
+
+        It is read now, since nodes may change it in place; its messages are noted with the next
+        part.
+        """
+        self._channels.seed(namespace, state)
+        if "ui" in self._include:
+            self._ui.seed(state)
+        if self._messages is not None or "tool_calls" in self._include:
+            last = found_in_update(state).messages[-self._max_history :]
+            self._heard.append((namespace, [copy(message) for message in last]))
+
+    def _seed(self, namespace: tuple[str, ...], messages: list[BaseMessage]) -> None:
+        """Note what the messages in a state tell of what the consumer has."""
+        new = messages if self._messages is None else self._messages.seed(messages, namespace)
+        for message in new:
+            if isinstance(message, AIMessage):
+                for _ in self._tracker.whole(message, Where(namespace), is_old=True):
+                    pass
+            elif isinstance(message, ToolMessage):
+                for _ in self._tracker.result(message, Where(namespace)):
+                    pass
 
     def token(self, chunk: Any) -> Event | None:
         """A short way, around parts, for nearly all chunks: the event of a v2 chunk that is the
@@ -86,6 +165,8 @@ class PartReader:
 
     def feed(self, part: Part) -> Iterable[Event]:
         """The events of one part."""
+        while self._heard:
+            self._seed(*self._heard.popleft())
         if part.mode == "messages":
             return self._messages.feed(part) if self._messages is not None else ()
         return self._other(part) if part.mode in READ_MODES else ()

@@ -1,14 +1,27 @@
-"""The life of tool calls, through chunks, whole messages and results: each stage once."""
+"""The life of tool calls, through fragments, whole messages and results: each stage once.
+
+The first fragment of a call has its id and name; the others have only arguments and an index. So
+fragments are linked by message and index. Arguments that can be parsed need not be complete. A
+call ends with its message, or when the next call begins and the arguments are a JSON object, to
+which nothing can be added.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessageChunk, ToolCallChunk, ToolMessage
 
-from langgraph_once.events.reading.content_blocks import whole_calls
-from langgraph_once.events.reading.recent_keys import Bounded
-from langgraph_once.events.reading.tool_call_fragments import MessageCalls, Source, ToolCallState
+from langgraph_once.events.reading.content_blocks import (
+    CallPiece,
+    WholeCall,
+    call_pieces,
+    whole_calls,
+)
+from langgraph_once.events.reading.thread_memory import Source, ThreadMemory, ToolCallState
 from langgraph_once.events.vocabulary.base import related
 from langgraph_once.events.vocabulary.event import (
     Event,
@@ -17,24 +30,169 @@ from langgraph_once.events.vocabulary.event import (
 )
 from langgraph_once.stream.part.places import Where
 
-__all__ = ["ToolCallTracker"]
+__all__ = ["MessageCalls", "ToolCalls"]
+
+NO_OBJECT = "the arguments are no JSON object"
 
 
-class ToolCallTracker:
-    """Knows the tool calls of a stream, and tells those of whole messages, and results.
+@dataclass(slots=True, eq=False)
+class MessageCalls:
+    """The calls of one message that streams."""
+
+    message_id: str
+    where: Where
+    seq: Callable[[], int]
+    opened: Callable[[ToolCallState], None]
+    """Takes each call as its first fragment comes."""
+
+    started: Callable[[ToolCallState], bool]
+    """Takes each call as its id and name are known. Whether it is to be told: something else may
+    have told of it before."""
+
+    states: list[ToolCallState] = field(default_factory=list)
+    """The calls, in order."""
+
+    _by_index: dict[Any, ToolCallState] = field(default_factory=dict)
+    _server_places: set[Any] = field(default_factory=set)
+
+    def feed(self, chunk: BaseMessageChunk) -> Iterator[Event]:
+        """What a chunk of the message says of its calls."""
+        for piece in call_pieces(chunk):
+            yield from self._piece(piece)
+
+    def next_of_args(self, piece: ToolCallChunk) -> Event | None:
+        """The event of arguments that simply go on, as nearly all fragments are; None for any
+        other, which is for `feed`."""
+        state, args = self._by_index.get(piece.get("index")), piece.get("args")
+        if state is None or not args or piece.get("id") or piece.get("name"):
+            return None
+        if state.status != "streaming" or state.is_silent:
+            return None
+        return state.progress(self.seq(), args, state.args.add(args))
+
+    def so_far(self) -> list[ToolCallChunk]:
+        """The calls, each as one chunk."""
+        return [
+            ToolCallChunk(
+                name=state.name,
+                args=state.accumulated_args,
+                id=state.tool_call_id,
+                index=state.index,
+                type="tool_call_chunk",
+            )
+            for state in self.states
+        ]
+
+    def _piece(self, piece: CallPiece) -> Iterator[Event]:
+        """What a fragment says. Calls that the provider answers itself are none of the graph's."""
+        if piece.is_server:
+            self._server_places.add(piece.place)
+            return
+        # Arguments of a server tool come under its index, with no name (Anthropic).
+        if piece.place is not None and piece.place in self._server_places and not piece.name:
+            return
+        state = self._linked(piece)
+        if state is None:
+            yield from self._settle_earlier()
+            state = self._open(piece)
+        if not state.is_open or _repeats(piece, state):
+            return
+        state.tool_call_id = state.tool_call_id or piece.id or None
+        state.name = state.name or piece.name or ""
+        so_far = state.args.add(piece.args) if piece.args else state.args.so_far()
+        if state.status == "pending":
+            if state.tool_call_id and state.name:
+                yield from self._start(state)
+        elif piece.args and not state.is_silent:
+            yield state.progress(self.seq(), piece.args, so_far)
+
+    def _linked(self, piece: CallPiece) -> ToolCallState | None:
+        """The call that a fragment goes on with; None for the first fragment of a call."""
+        if piece.place is not None:
+            state = self._by_index.get(piece.place)
+            # Some number every call 0 and tell them apart by their ids.
+            clash = state and piece.id and state.tool_call_id and piece.id != state.tool_call_id
+            return None if clash else state
+        if piece.id:
+            return next((s for s in self.states if s.tool_call_id == piece.id), None)
+        # Without an index and an id only a name tells that another call begins.
+        if not self.states or (piece.name and self.states[-1].name):
+            return None
+        return self.states[-1]
+
+    def _open(self, piece: CallPiece) -> ToolCallState:
+        state = ToolCallState(None, "", len(self.states), self.message_id, self.where)
+        self.states.append(state)
+        self.opened(state)
+        if piece.place is not None:
+            self._by_index[piece.place] = state
+        return state
+
+    def _start(self, state: ToolCallState) -> Iterator[Event]:
+        state.status = "streaming"
+        state.is_silent = not self.started(state)
+        if state.is_silent:
+            return
+        yield ToolCallStartedEvent(**state.facts(self.seq()))
+        if delta := state.accumulated_args:
+            yield state.progress(self.seq(), delta, state.args.so_far())
+
+    def _settle_earlier(self) -> Iterator[Event]:
+        """End the calls to whose arguments nothing can be added, now that another begins."""
+        for state in self.states:
+            is_begun = state.status == "streaming" and state.args
+            if is_begun and parsed(state.accumulated_args)[0] is not None:
+                yield from self._end(state)
+
+    def end(self, failed: str | None = None) -> Iterator[Event]:
+        """The message is whole, and so are its calls; or it never will be, for this reason."""
+        for state in self.states:
+            if state.is_open:
+                yield from self._end(state, failed)
+
+    def _end(self, state: ToolCallState, failed: str | None = None) -> Iterator[Event]:
+        if state.status == "pending":
+            yield from self._start(state)
+        args, error = parsed(state.accumulated_args) if failed is None else (None, failed)
+        state.status = "failed" if args is None else "completed"
+        if not state.is_silent:
+            yield state.end(self.seq(), args, error)
+
+
+def _repeats(piece: CallPiece, state: ToolCallState) -> bool:
+    """Whether a fragment is the whole call so far once more."""
+    if not (piece.id and piece.name and piece.args):
+        return False
+    said = (piece.id, piece.name, piece.args)
+    return said == (state.tool_call_id, state.name, state.accumulated_args)
+
+
+def parsed(text: str) -> tuple[dict[str, Any] | None, str]:
+    """The arguments, or what is wrong with them. None at all are an empty object."""
+    try:
+        args = json.loads(text or "{}", strict=False)  # as upstream: line breaks in strings
+    except json.JSONDecodeError as error:
+        return None, f"the arguments are no valid JSON: {error.msg} at character {error.pos}"
+    except RecursionError:
+        return None, "the arguments are nested too deeply"
+    return (args, "") if isinstance(args, dict) else (None, NO_OBJECT)
+
+
+class ToolCalls:
+    """Tells the tool calls of whole messages, and results, over all streams of a thread.
 
     The calls of a message that streams are told by its `MessageCalls`.
 
     Args:
         seq: Numbers the events.
-        max_calls: The most calls to remember, and messages that made them.
+        memory: Knows the calls, and the messages that made them.
     """
 
-    def __init__(self, seq: Callable[[], int], *, max_calls: int) -> None:
+    def __init__(self, seq: Callable[[], int], memory: ThreadMemory) -> None:
         self._seq = seq
-        self._calls: Bounded[ToolCallState, None] = Bounded(max_calls)
-        self._by_id: Bounded[str, list[ToolCallState]] = Bounded(max_calls)
-        self._told_in: Bounded[str, list[Where]] = Bounded(max_calls)
+        self._calls = memory.calls
+        self._by_id = memory.calls_by_id
+        self._told_in = memory.called_in
 
     def streaming(self, message_id: str, where: Where) -> MessageCalls:
         """The calls of a message that begins to stream."""
@@ -75,16 +233,29 @@ class ToolCallTracker:
         for at, call in enumerate(whole_calls(message)):
             if self._claimed(call.id, message.id, where):
                 continue
-            state = ToolCallState(call.id, call.name, at, message.id, where)
-            state.args.add(call.text)
-            state.status = "completed" if call.args is not None else "failed"
-            self._calls[state] = None
-            self._index(state)
+            state = self._added(call, at, message.id, where)
             if is_old:
                 continue
             state.is_told_whole = True
             yield ToolCallStartedEvent(**state.facts(self._seq()))
             yield state.end(self._seq(), call.args, call.error)
+
+    def replaced(self, message: AIMessage, where: Where) -> None:
+        """Note the calls of a message that takes the place of another, whose event tells them."""
+        known = {state.tool_call_id for state in self._calls if state.message_id == message.id}
+        for at, call in enumerate(whole_calls(message)):
+            if call.id not in known:
+                self._added(call, at, message.id, where)
+
+    def _added(
+        self, call: WholeCall, index: int, message_id: str | None, where: Where
+    ) -> ToolCallState:
+        state = ToolCallState(call.id, call.name, index, message_id, where)
+        state.args.add(call.text)
+        state.status = "completed" if call.args is not None else "failed"
+        self._calls[state] = None
+        self._index(state)
+        return state
 
     def result(
         self, message: ToolMessage, where: Where, *, source: Source = "message"

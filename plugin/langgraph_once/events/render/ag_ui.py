@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.events.render.sse import public_dict
 from langgraph_once.events.vocabulary.base import ToolCallEvent
@@ -70,6 +71,7 @@ class AgUiRenderer:
         self._has_failed = False
         self._open: dict[tuple[Where, str, str | None], str] = {}
         self._calls: dict[tuple[Where, str | None, int], str] = {}
+        self._silent: set[str] = set()
         self._steps: dict[str, None] = {}
         self._interrupts: list[InterruptEvent] = []
 
@@ -84,14 +86,15 @@ class AgUiRenderer:
                 yield from self._token(event)
             case "message_completed":
                 yield from self._completed(event)
-            case "message_replaced" | "message_superseded":
+            case "message_replaced" | "message_superseded" | "message_removed":
                 ended = event.old_id if event.type == "message_superseded" else event.message_id
-                yield from self._close(event.where, ended)
+                yield from self._close_all(ended)
                 yield self._custom(event)
             case "tool_call_started":
                 yield from self._close(event.where, event.message_id)
                 yield self._call_start(event)
             case "tool_call_progress":
+                self._silent.discard(self._call_id(event))
                 yield core.ToolCallArgsEvent(
                     tool_call_id=self._call_id(event), delta=event.args_delta
                 )
@@ -148,6 +151,12 @@ class AgUiRenderer:
                 yield core.ReasoningMessageEndEvent(message_id=wire_id)
                 yield core.ReasoningEndEvent(message_id=wire_id)
 
+    def _close_all(self, message_id: str) -> Iterator[BaseEvent]:
+        """Close a message wherever it is open: who takes it back need not be who says it."""
+        for where, _, open_id in [*self._open]:
+            if message_id in (open_id, REMOVE_ALL_MESSAGES):
+                yield from self._close(where, open_id)
+
     def _completed(self, event: MessageCompletedEvent) -> Iterator[BaseEvent]:
         core, message = self._core, event.message
         role: Any = ROLES.get(message.type)
@@ -162,6 +171,7 @@ class AgUiRenderer:
     def _call_start(self, event: ToolCallStartedEvent) -> BaseEvent:
         key = event.where, event.message_id, event.index
         self._calls[key] = event.tool_call_id or f"call-{event.seq}"
+        self._silent.add(self._calls[key])
         return self._core.ToolCallStartEvent(
             tool_call_id=self._calls[key],
             tool_call_name=event.name,
@@ -175,6 +185,10 @@ class AgUiRenderer:
     def _call_end(self, event: ToolCallCompletedEvent | ToolCallFailedEvent) -> Iterator[BaseEvent]:
         call_id = self._call_id(event)
         self._calls.pop((event.where, event.message_id, event.index), None)
+        is_silent = call_id in self._silent
+        self._silent.discard(call_id)
+        if is_silent and isinstance(event, ToolCallCompletedEvent):  # it came whole
+            yield self._core.ToolCallArgsEvent(tool_call_id=call_id, delta=event.final_args)
         yield self._core.ToolCallEndEvent(tool_call_id=call_id)
         if isinstance(event, ToolCallFailedEvent):
             yield self._custom(event)

@@ -1,13 +1,81 @@
-"""What events have in common."""
+"""What events have in common: their place, texts that grow, and callbacks of the user."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from langgraph_once.errors import CallbackError
 from langgraph_once.stream.part.places import NOWHERE, Where
 
-__all__ = ["BaseEvent", "ToolCallEvent", "related"]
+__all__ = ["BaseEvent", "Growing", "SoFar", "ToolCallEvent", "called", "checked", "related"]
+
+
+class Growing:
+    """The pieces of a text, in order."""
+
+    __slots__ = ("_joined", "_joined_count", "_pieces")
+
+    def __init__(self, text: str = "") -> None:
+        self._pieces: list[str] = [text] if text else []
+        self._joined = ""
+        self._joined_count = 0
+
+    def add(self, piece: str) -> SoFar:
+        """Add a piece, and view the text as it is now."""
+        self._pieces.append(piece)
+        return SoFar(self, len(self._pieces))
+
+    def so_far(self) -> SoFar:
+        """View the text as it is now."""
+        return SoFar(self, len(self._pieces))
+
+    def __len__(self) -> int:
+        """How many pieces there are."""
+        return len(self._pieces)
+
+    def upto(self, count: int) -> str:
+        """The first `count` pieces, joined."""
+        if count < self._joined_count:
+            return "".join(self._pieces[:count])
+        if count > self._joined_count:
+            # Whoever reads along pays for one copy of the text, not for joining all pieces.
+            self._joined = "".join((self._joined, *self._pieces[self._joined_count : count]))
+            self._joined_count = count
+        return self._joined
+
+    def __str__(self) -> str:
+        """All of it."""
+        return self.upto(len(self._pieces))
+
+
+class SoFar:
+    """A growing text as it was at one moment; `str` gives it."""
+
+    __slots__ = ("_count", "_growing")
+
+    def __init__(self, growing: Growing, count: int) -> None:
+        self._growing = growing
+        self._count = count
+
+    @classmethod
+    def of(cls, text: str = "") -> SoFar:
+        """A text that grows no more."""
+        return Growing(text).so_far()
+
+    def __str__(self) -> str:
+        """The text."""
+        return self._growing.upto(self._count)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is the same text."""
+        return str(self) == str(other) if isinstance(other, SoFar) else NotImplemented
+
+    def __hash__(self) -> int:
+        """By the text."""
+        return hash(str(self))
+
 
 SHOWN = frozenset({"seq", "key", "node", "index", "status", "tool_call_id", "message_id", "kind"})
 """The fields that `repr` shows: they name things and quote nothing."""
@@ -74,3 +142,24 @@ def related(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether two graphs are the same, or one is inside the other."""
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
+
+
+def called(callback: Callable[[Any], Any], event: BaseEvent) -> Any:
+    """What `callback` gives for an event.
+
+    Raises:
+        CallbackError: It raised.
+    """
+    try:
+        return callback(event)
+    except Exception as error:
+        raise CallbackError(event, callback) from error
+
+
+def checked(filter_fn: Callable[[Any], bool] | None, event: BaseEvent) -> bool:
+    """Whether a filter lets an event pass; without one it does.
+
+    Raises:
+        CallbackError: It raised.
+    """
+    return filter_fn is None or bool(called(filter_fn, event))

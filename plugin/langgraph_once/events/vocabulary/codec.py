@@ -9,8 +9,8 @@ from typing import Any, Final
 from pydantic_core import to_jsonable_python
 
 from langgraph_once.errors import StreamError
+from langgraph_once.events.vocabulary.base import SoFar
 from langgraph_once.events.vocabulary.event import EVENT_TYPES, Event
-from langgraph_once.events.vocabulary.growing_text import SoFar
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.places import Where
 

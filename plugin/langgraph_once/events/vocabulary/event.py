@@ -13,8 +13,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from pydantic_core import from_json
 
-from langgraph_once.events.vocabulary.base import BaseEvent, ToolCallEvent
-from langgraph_once.events.vocabulary.growing_text import SoFar
+from langgraph_once.events.vocabulary.base import BaseEvent, SoFar, ToolCallEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -51,6 +51,10 @@ class Form(ABC):
     """It keeps messages and states in one list, whose place each `values` takes. So states come
     whole, also one that equals the one before."""
 
+    tells_details: ClassVar[bool] = False
+    """It is told what changes of a message beside what it says: its name, `additional_kwargs` and
+    `response_metadata`."""
+
     sees_tokens: ClassVar[bool] = False
     """`sent` is asked about each token; else not about one that simply goes on, to save time."""
 
@@ -107,6 +111,8 @@ class ExactForm(Form):
     deduplicator behind this one, in a client say, what was decided: it was not sent what was left
     out. `operation_of` reads it back, for those who render what comes and do not decide again.
     """
+
+    tells_details = True
 
     def sent(self, operations: Iterable[Operation]) -> Iterator[Part]:
         """The parts that say these operations, one for each that has any."""

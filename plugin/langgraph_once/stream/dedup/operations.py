@@ -58,6 +58,7 @@ class Because(_Told):
     SAME_UPDATE = "D11", "The run resumes and repeats the update of a finished task."
     SAME_STATE = "same state", "The state of the graph is the one before."
     EDITED = "L2", "A known id comes with another text."
+    DETAILS = "details", "Its name, `additional_kwargs` or `response_metadata` are others."
     REMOVED = "L3", "A task removed the message."
     REST = "rest", "The consumer has only the beginning: tokens were lost."
     WHITE_SPACE = "white space", "The texts differ only in white space at their ends."

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import Texts
-from langgraph_once.stream.part.content import Content
+from langgraph_once.stream.part.content import Content, Details
 from langgraph_once.stream.part.places import NS_SEP, Place, bare, is_inside, lineage, names
 
 __all__ = ["Entries"]
@@ -40,6 +40,7 @@ class Entries:
         self._stale: dict[Entry, None] = {}
         self._settled: deque[Entry] = deque()
         self._seeds: dict[str, Content] = {}
+        self._seed_details: dict[str, Details] = {}
         self._count = 0
         self._bytes = 0
 
@@ -131,6 +132,7 @@ class Entries:
         """What the consumer has under this id, or as another id that this one is a copy of."""
         if message_id not in self._by_id and message_id in self._seeds:
             entry = Entry("", message_id, self._seeds.pop(message_id))
+            entry.details = self._seed_details.pop(message_id, None)
             self.add(entry)
             # It was said before this stream, so its task may say it again.
             entry.epoch = self.epoch - 1

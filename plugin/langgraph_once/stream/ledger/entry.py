@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.stream.part.annotation import Annotation
-from langgraph_once.stream.part.content import Content, StreamedContent
+from langgraph_once.stream.part.content import Content, Details, StreamedContent
 from langgraph_once.stream.part.places import akin, lineage
 from langgraph_once.stream.part.shapes import Part
 
@@ -64,6 +64,7 @@ class Entry:
         claimed: The tasks in which a later message has been found to be this one. For each it
             stands for one copy, so that a node may say the same thing twice.
         said: What the consumer has of it.
+        details: What else the consumer has of it, beside what it says; None if that is not known.
         written: The part that says it whole, if its task was done in a stream before and this one
             told so again.
         metadata: Those of its first chunk, while it is open and in want of an annotation.
@@ -85,6 +86,7 @@ class Entry:
     state: State = State.COMMITTED
     has_usage: bool = True
     claimed: set[str] = field(default_factory=set)
+    details: Details | None = None
     written: Part | None = None
     metadata: Mapping[str, Any] | None = None
     weight: int = 0
@@ -159,6 +161,7 @@ class Entry:
         self.metadata = None
         if isinstance(self.said, StreamedContent):
             self.has_usage = self.said.has_usage
+            self.details = self.said.details
             self.said = self.said.content()
         if self.state is State.OPEN:
             self.state = State.COMPLETE

@@ -25,7 +25,7 @@ from langgraph_once.stream.ledger.serialized import (
     write_undelivered,
 )
 from langgraph_once.stream.ledger.texts import cut_short, is_original, saying
-from langgraph_once.stream.part.content import Content, Space, content_of
+from langgraph_once.stream.part.content import Content, Space, content_of, details_of
 from langgraph_once.stream.part.places import NS_SEP, PerGraph, Place, bare, lineage, names
 from langgraph_once.stream.part.shapes import Part
 
@@ -134,7 +134,9 @@ class Ledger(Entries):
                 waited for an id then.
         """
         # Read now: a run has these very objects, and may change them in place.
-        self._seeds = {message.id: content_of(message) for message in messages if message.id}
+        known_here = {message.id: message for message in messages if message.id}
+        self._seeds = {each: content_of(message) for each, message in known_here.items()}
+        self._seed_details = {each: details_of(message) for each, message in known_here.items()}
         for message_id, content in self._seeds.items() if self.pending_ids else ():
             if message_id not in self._by_id and message_id not in known:
                 self.name(message_id, content, ns=(), snapshot=True)

@@ -25,11 +25,14 @@ from langchain_core.messages import (
 
 __all__ = [
     "AUTO_ID_PREFIX",
+    "NO_DETAILS",
     "Content",
+    "Details",
     "Space",
     "StreamedContent",
     "as_whole",
     "content_of",
+    "details_of",
     "is_auto",
 ]
 
@@ -147,6 +150,48 @@ def as_whole(message: BaseMessage) -> BaseMessage:
     return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
 
 
+class Details(NamedTuple):
+    """What a message carries beside what it says."""
+
+    name: Any
+    kwargs: Mapping[str, Any]
+    metadata: Mapping[str, Any] | None
+    """None where it is not known, as of what streamed: each chunk may have a part of it."""
+
+    def gained_by(self, later: Details) -> Details | None:
+        """What `later` has besides; None if it changes or lacks what this has."""
+        before, now = self.metadata, later.metadata or {}
+        is_named = self.name is not None
+        if (is_named and self.name != later.name) or not _has_all(later.kwargs, self.kwargs):
+            return None
+        if before is not None and not _has_all(now, before):
+            return None
+        kwargs = {key: value for key, value in later.kwargs.items() if key not in self.kwargs}
+        about = {} if before is None else {k: v for k, v in now.items() if k not in before}
+        return Details(None if is_named else later.name, kwargs, about)
+
+
+NO_DETAILS = Details(None, {}, {})
+
+
+def _has_all(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    return all(
+        value is ... or (key in now and _equal(now[key], value)) for key, value in before.items()
+    )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    try:
+        return one is other or bool(one == other)
+    except Exception:  # of arrays, say
+        return True
+
+
+def details_of(message: BaseMessage) -> Details:
+    """What a whole message carries beside what it says; a node may change that in place."""
+    return Details(message.name, {**message.additional_kwargs}, {**message.response_metadata})
+
+
 class StreamedContent:
     """What the chunks of one message have said so far; cheap to extend by a token.
 
@@ -164,7 +209,14 @@ class StreamedContent:
         self._content: Content | None = None
         self._told = 0, 0
         self.has_usage: bool = False
+        self._name = first.name
+        self._keys: dict[str, Any] = {}
         self.extend(first)
+
+    @property
+    def details(self) -> Details:
+        """What they carry besides; of values that add up from chunks, the keys alone."""
+        return Details(self._name, self._keys, None)
 
     @property
     def size(self) -> int:
@@ -177,6 +229,8 @@ class StreamedContent:
         """Add what a chunk says."""
         self._content = None
         _read(chunk.content, chunk.additional_kwargs, self._texts, self._blocks)
+        if chunk.additional_kwargs:
+            self._keys.update(dict.fromkeys(chunk.additional_kwargs, ...))
         if type(chunk) is AIMessageChunk:
             if chunk.tool_call_chunks:
                 self._read_calls(chunk.tool_call_chunks)

@@ -357,7 +357,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:
         """Whether it is other than what the task was given, or the graphs around it were."""
         if str(message.id) in task.given.named:
-            return not task.given.has(message)
+            with_details = self.run.form.tells_details
+            return not task.given.has(message, with_details=with_details)
         return not self._was_given(task, message)
 
     def _was_given(self, task: Task, message: BaseMessage) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.stream.part.content import Content, content_of
+from langgraph_once.stream.part.content import NO_DETAILS, Content, Details, content_of, details_of
 from langgraph_once.stream.part.messages_within import (
     Found,
     IsMessageKey,
@@ -63,12 +63,13 @@ class GivenToTask:
     """The input of one attempt of a task.
 
     Attributes:
-        named: For each id the message, its content as it was, and the key it was under.
+        named: For each id the message, its content and details as they were, and the key it was
+            under.
         inside: The ids of what the tasks inside it were given.
     """
 
     def __init__(self) -> None:
-        self.named: dict[str, tuple[BaseMessage, object, str]] = {}
+        self.named: dict[str, tuple[BaseMessage, object, Details, str]] = {}
         self.inside: set[str] = set()
         self._live: Any = None
         self._found: list[BaseMessage] = []
@@ -94,7 +95,8 @@ class GivenToTask:
             elif message.id is None:
                 self._unnamed[id(message)] = message, message.content
             else:
-                self.named[str(message.id)] = message, message.content, key
+                said = message, message.content, details_of(message)
+                self.named[str(message.id)] = (*said, key)
 
     def added_in_place(self) -> list[str]:
         """The ids of messages that its input holds by now, and did not hold when it was given."""
@@ -106,9 +108,16 @@ class GivenToTask:
         named = [each for each in found if each.id is not None and id(each) not in unnamed]
         return [str(each.id) for each in named if str(each.id) not in self.named]
 
-    def has(self, message: BaseMessage) -> bool:
-        """Whether it was given this message, and that says what it said then."""
-        known, content, _ = self.named[str(message.id)]
+    def has(self, message: BaseMessage, *, with_details: bool) -> bool:
+        """Whether it was given this message, and that says what it said then.
+
+        Args:
+            message: The message.
+            with_details: Whether it must also carry what it carried then.
+        """
+        known, content, details, _ = self.named[str(message.id)]
+        if with_details and details.gained_by(details_of(message)) != NO_DETAILS:
+            return False
         if known is message:
             return message.content is content
         return content_of(known) == content_of(message)

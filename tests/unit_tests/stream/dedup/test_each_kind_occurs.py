@@ -100,6 +100,16 @@ def says_the_same_twice() -> None:
     list(graph.stream(ASKED, stream_mode="values"))
 
 
+def renames_twice() -> None:
+    """A name in place of another: no chunk that is added to the message says so."""
+    builder: Any = StateGraph(MessagesState)
+    for name in ("a", "b"):
+        said = AIMessage("Same.", id="one", name=name)
+        builder.add_node(name, functools.partial(lambda said, _: {"messages": [said]}, said))
+    graph = exactly(builder.add_edge(START, "a").add_edge("a", "b").compile())
+    list(graph.stream(ASKED, **MESSAGES))
+
+
 Scene = str | Callable[[], None]
 """A scenario of the corpus, or what plays a graph of its own."""
 
@@ -141,6 +151,7 @@ REASONS: Final[dict[Because, tuple[Scene, Source]]] = {
     Because.SAME_UPDATE: (goes_on_after_an_interrupt, "once"),
     Because.SAME_STATE: (says_the_same_twice, "once"),
     Because.EDITED: ("edited-twice", "once"),
+    Because.DETAILS: (renames_twice, "once"),
     Because.REMOVED: ("removed-answer", "once"),
     Because.REST: ("copied-lengthened", "once"),
     Because.WHITE_SPACE: ("copied-stripped", "once"),

@@ -79,6 +79,7 @@ class Cases:
         self._config = config
         self._stats = stats
         self._takes_back = form.takes_back
+        self._tells_details = form.tells_details
         self.identity = Identity(ledger, config, stats, space=form.space(config))
         self.reexecution = Reexecution(ledger, config, stats, goes_on=form.goes_on(modes))
         self.concurrent = ConcurrentMessages()

@@ -15,7 +15,12 @@ from langgraph_once.stream.dedup.messages.identity import Match, MessageFact
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import says
-from langgraph_once.stream.part.content import StreamedContent
+from langgraph_once.stream.part.content import (
+    NO_DETAILS,
+    Details,
+    StreamedContent,
+    details_of,
+)
 from langgraph_once.stream.part.places import lineage
 from langgraph_once.stream.part.shapes import Part
 
@@ -200,8 +205,12 @@ class Lifecycle(Cases):
 
     def _same(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         self._stands(fact, match.entry)
+        gained = self._gained(fact, match.entry)
+        if gained is None:
+            yield from self._replaced(fact, match.entry, Because.DETAILS)
+            return
         is_same = says(match.entry, fact.id, fact.content)
-        commit = self._committed(fact, match.entry, match.because)
+        commit = self._committed(fact, match.entry, match.because, gained)
         if not is_same:  # in another form, or with other white space, which the state has now
             self._ledger.rewrite(match.entry, fact.content)
         yield commit
@@ -210,10 +219,15 @@ class Lifecycle(Cases):
         """The rest of a message, which ends it."""
         known = match.entry
         self._stands(fact, known)
+        gained = self._gained(fact, known)
+        if gained is None:
+            yield from self._replaced(fact, known, Because.EDITED)
+            return
         missing, had_id = known.content.suffix_of(fact.content), known.id
         self._ledger.settle(known)
         self._ledger.rewrite(known, fact.content)
         rest = AIMessageChunk(content=missing or "", id=had_id, chunk_position="last")
+        rest = _with_details(rest, gained)
         yield Operation(Kind.APPEND, Because.REST, fact.part._replace(data=rest))
 
     def _edited(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
@@ -246,31 +260,45 @@ class Lifecycle(Cases):
 
     def _replaced(self, fact: MessageFact, old: Entry, because: Because) -> Iterator[Operation]:
         self._ledger.drop(old)
-        if self.identity.says_the_same(fact, old, space="ends"):
+        is_respaced = self.identity.says_the_same(fact, old, space="ends")
+        if is_respaced and because is not Because.DETAILS:
             because = Because.WHITE_SPACE
         yield removing(fact.part, old.id, because)
         self._deliver(fact)
         yield Operation(Kind.REPLACE, because, fact.part)
 
-    def _committed(self, fact: MessageFact, known: Entry, because: Because) -> Operation:
-        """The usage of a message of which the consumer has all else."""
+    def _gained(self, fact: MessageFact, known: Entry) -> Details | None:
+        """What a message carries that the consumer lacks; None if it must have all of it anew."""
+        self._ledger.settle(known)
+        before, known.details = known.details, details_of(fact.message)
+        if before is None or not self._tells_details:
+            return NO_DETAILS
+        gained = before.gained_by(known.details)
+        is_told = isinstance(fact.message, AIMessage) or gained == NO_DETAILS
+        return gained if is_told else None  # only what a model says is told in chunks
+
+    def _committed(
+        self, fact: MessageFact, known: Entry, because: Because, gained: Details = NO_DETAILS
+    ) -> Operation:
+        """The usage of a message of which the consumer has all else, and what it has gained."""
         self._ledger.settle(known)
         message = fact.message
-        if known.has_usage or not isinstance(message, AIMessage) or not message.usage_metadata:
+        is_ai = isinstance(message, AIMessage)
+        tells_usage = is_ai and bool(message.usage_metadata) and not known.has_usage
+        if not tells_usage and gained == NO_DETAILS:
             return Operation(Kind.COMMIT, because)
-        known.has_usage = True
-        last = AIMessageChunk(
-            content="",
-            id=known.id,
-            usage_metadata=message.usage_metadata,
-            response_metadata=message.response_metadata,
-            chunk_position="last",
-        )
+        last = AIMessageChunk(content="", id=known.id, chunk_position="last")
+        if tells_usage:
+            known.has_usage = True
+            last.usage_metadata = message.usage_metadata
+            last.response_metadata = message.response_metadata
+        last = _with_details(last, gained)
         return Operation(Kind.COMMIT, because, fact.part._replace(data=last))
 
     def _deliver(self, fact: MessageFact) -> None:
         ledger, entry = self._ledger, Entry(fact.task, fact.id, fact.content, order=fact.order)
         entry.note(fact.note, fact.steps)
+        entry.details = details_of(fact.message)
         entry.is_model = fact.source == "model"
         ledger.add(entry)
         if fact.source != "model":
@@ -321,8 +349,10 @@ class Lifecycle(Cases):
         Case.NOT_KEPT: Rule(MARK, "complete", (State.COMPLETE, *GONE), (Kind.DISCARD,), _not_kept),
         Case.KEPT_BY_NOW: Rule(MARK, "committed", RETURNED, (), _nothing),
         Case.NEW: Rule("whole", "nothing, or earlier attempts", WHOLE, NEW, _new),
-        Case.SAME: Rule("whole", "the same text", RETURNED, (Kind.COMMIT,), _same),
-        Case.LONGER: Rule("whole", "only its beginning", RETURNED, (Kind.APPEND,), _longer),
+        Case.SAME: Rule("whole", "the same text", RETURNED, OVERRIDES, _same),
+        Case.LONGER: Rule(
+            "whole", "only its beginning", RETURNED, (Kind.APPEND, *REPLACED), _longer
+        ),
         Case.EDITED: Rule("whole", "another text", RETURNED, REPLACED, _edited),
         Case.COPY: Rule("whole, other id", "the same text", RETURNED, (Kind.COMMIT,), _copy),
         Case.RESPACED_COPY: Rule(
@@ -347,6 +377,18 @@ class Lifecycle(Cases):
         ),
         Case.ALL_REMOVED: Rule("removal of all", "any", GONE, (Kind.REMOVE,), _all_removed),
     }
+
+
+def _with_details(chunk: AIMessageChunk, gained: Details) -> AIMessageChunk:
+    """A chunk that brings what its message has gained."""
+    if gained == NO_DETAILS:
+        return chunk
+    told = {
+        "name": gained.name,
+        "additional_kwargs": dict(gained.kwargs),
+        "response_metadata": {**chunk.response_metadata, **(gained.metadata or {})},
+    }
+    return chunk.model_copy(update=told)
 
 
 def _under(fact: MessageFact, entry: Entry) -> Part:
