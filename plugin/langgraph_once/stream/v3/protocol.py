@@ -37,6 +37,8 @@ class EventForm(ExactForm):
         reader: What the stream has said so far.
     """
 
+    tells_details = False  # no event says them
+
     reader: EventReader
 
     def policy(self, config: DedupConfig) -> DedupConfig:
