@@ -272,4 +272,4 @@ def test_what_an_agent_answers_with_is_of_its_state(tmp_path: Path) -> None:
 def test_the_line_to_paste_comes_last() -> None:
     report = TypesReport("a.sqlite", True, "safe", (), [])
     report.findings["shop:Cart"] = TypeFinding("shop:Cart", "line", "why", {"shop:Cart": None})
-    assert as_text(report).endswith("ONCE_SERDE__ALLOWED_TYPES='[\"shop:Cart\"]'\n")
+    assert as_text(report).endswith("ONCE_SERDE__ALLOWED_TYPES='[\"shop:Cart\"]'")

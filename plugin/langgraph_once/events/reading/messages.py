@@ -138,7 +138,7 @@ class MessageEvents:
             return
         replaces = yield from self._resolve(part)
         if isinstance(message, BaseMessageChunk):
-            is_rest = decided.because is Because.REST or _is_empty(message)
+            is_rest = decided.because is Because.REST
             yield from self._chunk(message, where, part.meta, is_rest=is_rest)
             if decided.kind is Kind.DISCARD:
                 yield from self._discarded(message, where)
@@ -459,11 +459,6 @@ class MessageEvents:
         yield from self._held_results()
         for draft in list(self._open.values()):
             yield from self._complete(draft, is_partial=True)
-
-
-def _is_empty(chunk: BaseMessageChunk) -> bool:
-    """Whether a chunk says nothing: it brings the end of a message, or what it cost."""
-    return not (chunk.content or getattr(chunk, "tool_call_chunks", None))
 
 
 def _extended(message: AIMessage, text: str, chunk: BaseMessageChunk) -> AIMessage:

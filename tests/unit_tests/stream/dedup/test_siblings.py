@@ -8,6 +8,7 @@ import operator
 import threading
 import time
 from collections.abc import Callable
+from threading import Event
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -358,11 +359,18 @@ def test_a_sibling_that_wins_takes_the_place_of_those_of_its_graph_alone(graph: 
 def test_what_the_graph_was_given_is_not_told_when_a_change_of_it_loses(form: Any) -> None:
     """`b` returns what was given and comes last in order; `a`, which changes it, is done last."""
 
+    b_returns = Event()
+
     def a(_: Any) -> Any:
-        time.sleep(0.1)
+        b_returns.wait(timeout=10)
+        time.sleep(0.1)  # till LangGraph has heard of it
         return {"messages": [AIMessage("Changed.", id="one")]}
 
+    def b(state: Any) -> Any:
+        b_returns.set()
+        return returns_it(state)
+
     builder: Any = StateGraph(MessagesState)
-    builder.add_node("a", a).add_node("b", returns_it).add_edge(START, "a").add_edge(START, "b")
+    builder.add_node("a", a).add_node("b", b).add_edge(START, "a").add_edge(START, "b")
     graph = once(builder.compile(), DedupConfig(form=form))
     assert list(graph.stream({"messages": [FIRST]}, stream_mode="messages")) == []

@@ -274,8 +274,8 @@ class Lifecycle(Cases):
         if before is None or not self._tells_details:
             return NO_DETAILS
         gained = before.gained_by(known.details)
-        is_told = isinstance(fact.message, AIMessage) or gained == NO_DETAILS
-        return gained if is_told else None  # only what a model says is told in chunks
+        came_in_chunks = before.metadata is None  # nobody adds a chunk to what came whole
+        return gained if came_in_chunks or gained == NO_DETAILS else None
 
     def _committed(
         self, fact: MessageFact, known: Entry, because: Because, gained: Details = NO_DETAILS
