@@ -469,7 +469,7 @@ class TestNumbered:
 
     def token(self, text: str, number: int, meta: dict[str, Any]) -> bytes:
         """The data of a token, as a server writes it."""
-        message = {"type": "AIMessageChunk", "id": "a", "content": text}
+        message: dict[str, Any] = {"type": "AIMessageChunk", "id": "a", "content": text}
         message |= {"additional_kwargs": {}, "response_metadata": {}}
         said = [message, {**meta, "once_n": number}]
         return json.dumps(said, separators=(",", ":")).encode()
