@@ -29,13 +29,10 @@ from langgraph_once.stream.part.content import Content, Space, content_of, detai
 from langgraph_once.stream.part.places import NS_SEP, PerGraph, Place, bare, lineage, names
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["MAX_MESSAGES", "Ledger", "Listed"]
+__all__ = ["MAX_MESSAGES", "Ledger"]
 
 Fingerprints: TypeAlias = dict[str, bytes | None]
 """Of a state, by its keys."""
-
-Listed: TypeAlias = Mapping[str, BaseMessage]
-"""The messages in the lists of a state, by their ids."""
 
 MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -341,7 +338,7 @@ class Ledger(Entries):
         """The ledger as bytes, for another process. They hold the text of the messages."""
         return write_body(self._body([pack_entry(each) for each in self.known()], {}))
 
-    def beside(self, state: Listed, *, is_done: bool) -> bytes:
+    def beside(self, state: Mapping[str, BaseMessage], *, is_done: bool) -> bytes:
         """What the next stream of a thread must know and its state does not tell.
 
         Of a step that is not done that is what its tasks have said, as they may run again. Of what
@@ -359,7 +356,7 @@ class Ledger(Entries):
         aliases = [{"ids": each.ids} for each in self.known() if len(each.ids) > 1]
         return write_body({**self._body(aliases[-MAX_ALIASES:], state), **OF_A_DONE_STEP})
 
-    def _body(self, entries: list[Any], state: Listed) -> dict[str, Any]:
+    def _body(self, entries: list[Any], state: Mapping[str, BaseMessage]) -> dict[str, Any]:
         snapshots = {
             ns: {known: at for known, at in listed.items() if ns or known not in state}
             for ns, listed in self.snapshots.items()
@@ -393,7 +390,7 @@ class Ledger(Entries):
         data: bytes,
         *,
         on_error: Literal["raise", "fresh"] = "raise",
-        beside: Listed = MappingProxyType({}),
+        beside: Mapping[str, BaseMessage] = MappingProxyType({}),
     ) -> Ledger:
         """Read a ledger that `to_bytes` or `beside` wrote.
 
@@ -413,7 +410,7 @@ class Ledger(Entries):
             return cls()
 
     @classmethod
-    def _restored(cls, beside: Listed, body: dict[str, Any]) -> Ledger:
+    def _restored(cls, beside: Mapping[str, BaseMessage], body: dict[str, Any]) -> Ledger:
         ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
         for packed in body["entries"]:
             said = said_in(packed) or _told_of(beside, packed["ids"])
@@ -442,11 +439,11 @@ class Ledger(Entries):
         return ledger
 
 
-def _told_by(state: Listed, entry: Entry) -> bool:
+def _told_by(state: Mapping[str, BaseMessage], entry: Entry) -> bool:
     """Whether a message is in a state as the consumer has it, under one of its ids."""
     return _told_of(state, entry.ids) == entry.content
 
 
-def _told_of(state: Listed, ids: Iterable[str]) -> Content | None:
+def _told_of(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> Content | None:
     found = next((message for each in ids if (message := state.get(each)) is not None), None)
     return None if found is None else content_of(found)
