@@ -337,7 +337,8 @@ _DONE: Final = _Done()
 
 def _thread_id(config: RunnableConfig | None) -> str | None:
     """The thread that an operation is about; None if it may be any."""
-    return None if config is None else str(config["configurable"].get("thread_id"))
+    thread_id = (config or {}).get("configurable", {}).get("thread_id")
+    return None if thread_id is None else str(thread_id)
 
 
 def _config(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:

@@ -1,6 +1,6 @@
 """`stream_run` and `join_run`: the runs of a server, read with a user's own SDK client.
 
-What they return is an iterator of parts that knows its position.
+The iterator of parts that either returns knows its position in the run.
 """
 
 from __future__ import annotations

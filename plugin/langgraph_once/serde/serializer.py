@@ -417,7 +417,7 @@ def _refusal(obj: Any, error: Exception) -> EncodeError:
 
 
 def _at_least(sizes: Iterable[int]) -> int:
-    """Return the sum of sizes, or some of it once it is that of no small row."""
+    """Return the sum of sizes; of a large row the part of it that shows that the row is large."""
     stored = 0
     for size in sizes:
         stored += size

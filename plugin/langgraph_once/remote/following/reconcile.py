@@ -296,7 +296,7 @@ class RunHistory:
 
     Args:
         run_id: The run.
-        goes_on: It was given no input. An input that no checkpoint holds is lost, whoever ran
+        goes_on: The run was given no input. An input that no checkpoint holds is lost, whoever ran
             since.
     """
 

@@ -121,9 +121,7 @@ class ExactForm(Form):
                 continue
             if because is Because.WHITE_SPACE:
                 part = part._replace(meta=flagged(part.meta, "respaced"))
-            elif kind is Kind.COMMIT:  # of what the reader has: its usage, its end, its details
-                part = part._replace(meta=flagged(part.meta, "repairs"))
-            elif because is Because.REST:
+            elif kind is Kind.COMMIT or because is Because.REST:  # its usage, end, details, or text
                 meta = flagged(part.meta, "repairs")
                 is_space = part.data.content.isspace()
                 part = part._replace(meta=flagged(meta, "respaced") if is_space else meta)

@@ -119,7 +119,7 @@ def _tuples(items: list[Any]) -> tuple[Any, ...]:
 
 
 def keep_undelivered(undelivered: deque[Part], parts: Iterable[Part]) -> None:
-    """Add what is to be said in messages, the tokens of one message as one chunk.
+    """Keep the messages among these parts, the chunks of each message added up to one.
 
     A consumer that leaves a stream, or loses it to an error, leaves behind what the graph has sent
     and it has not read, and nodes that were at work speak on until they are done. Their answers

@@ -188,7 +188,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def details_of(message: BaseMessage) -> Details:
-    """What a whole message carries beside what it says; a node may change that in place."""
+    """Copy what a message carries beside what it says: a node may change the message in place."""
     return Details(message.name, {**message.additional_kwargs}, {**message.response_metadata})
 
 

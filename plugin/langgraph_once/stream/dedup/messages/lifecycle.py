@@ -269,9 +269,11 @@ class Lifecycle(Cases):
 
     def _gained(self, fact: MessageFact, known: Entry) -> Details | None:
         """What a message carries that the consumer lacks; None if it must have all of it anew."""
+        if not self._tells_details:
+            return NO_DETAILS
         self._ledger.settle(known)
         before, known.details = known.details, details_of(fact.message)
-        if before is None or not self._tells_details:
+        if before is None:
             return NO_DETAILS
         gained = before.gained_by(known.details)
         came_in_chunks = before.metadata is None  # nobody adds a chunk to what came whole
@@ -298,7 +300,8 @@ class Lifecycle(Cases):
     def _deliver(self, fact: MessageFact) -> None:
         ledger, entry = self._ledger, Entry(fact.task, fact.id, fact.content, order=fact.order)
         entry.note(fact.note, fact.steps)
-        entry.details = details_of(fact.message)
+        if self._tells_details:
+            entry.details = details_of(fact.message)
         entry.is_model = fact.source == "model"
         ledger.add(entry)
         if fact.source != "model":

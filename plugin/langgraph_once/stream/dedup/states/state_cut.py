@@ -427,7 +427,7 @@ def _inner(data: Any) -> Iterable[tuple[str, Any]]:
 def alias_messages_after_gap(ledger: Ledger, state: Any) -> None:
     """Note which messages of a state the consumer has from an attempt that left no trace.
 
-    Where a server ends before it has kept a checkpoint, a node runs anew. What it says then may
+    If a server ends before it keeps a checkpoint, a node runs anew. What the node says then may
     be lost with the events in the gap, and the state names it by an id that nobody has seen. Its
     twin is a message of a model that says the same, and is in no place of the state itself.
 
