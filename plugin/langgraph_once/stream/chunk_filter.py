@@ -49,16 +49,17 @@ from langgraph_once.stream.part.shapes import (
 )
 
 __all__ = [
+    "ChangedFilter",
     "ChunkFilter",
     "Expand",
     "Opened",
-    "PrintingFilter",
     "adedup",
     "afiltered",
     "chunk_filter",
     "dedup",
     "filtered",
     "itself",
+    "printing",
 ]
 
 C = TypeVar("C")
@@ -346,32 +347,29 @@ def _handing_over() -> Iterator[None]:
         raise HandedOver(error.args[0]) from error
 
 
-class PrintingFilter(ChunkFilter):
-    """Prints the messages that another filter lets through, for `print_mode="messages"`.
-
-    LangGraph prints what a graph streams. A wrapped graph streams more than its reader gets: what a
-    node returns it tells once more, for the deduplicator to decide on.
+class ChangedFilter(ChunkFilter):
+    """Passes on what another filter gives, each chunk changed.
 
     Args:
         inner: The other filter.
-        read: Reads the chunks that it gives.
-        subgraphs: Whether the graphs of messages are printed, as the reader asked for them.
+        change: What becomes of a chunk that it gives.
     """
 
-    def __init__(self, inner: ChunkFilter, read: Callable[[Any], Part], *, subgraphs: bool) -> None:
+    def __init__(self, inner: ChunkFilter, change: Callable[[Any], Any]) -> None:
         self._inner = inner
-        self._read = read
-        self._subgraphs = subgraphs
-        self.passes = lambda _: False
-        self.write_token = None
+        self._change = change
+        self.passes = inner.passes
+        self.write_token = change
+        if (write := inner.write_token) is not None:
+            self.write_token = lambda chunk: change(write(chunk))
 
     def new(self, chunk: Any) -> Iterable[Any]:
         """What the consumer lacks of a chunk."""
-        return map(self._printed, self._inner.new(chunk))
+        return map(self._change, self._inner.new(chunk))
 
     def undelivered(self) -> Iterable[Any]:
         """Parts to send before the first chunk."""
-        return map(self._printed, self._inner.undelivered())
+        return map(self._change, self._inner.undelivered())
 
     def keep_undelivered(self, left: Iterable[Part]) -> None:
         """Queue what the run produced after its consumer disconnected."""
@@ -379,18 +377,32 @@ class PrintingFilter(ChunkFilter):
 
     def close(self) -> Iterable[Any]:
         """Parts left to send at the end of a stream that did not fail."""
-        return map(self._printed, self._inner.close())
+        return map(self._change, self._inner.close())
 
     def publish(self) -> None:
         """Add what was decided to the metrics."""
         self._inner.publish()
 
-    def _printed(self, chunk: Any) -> Any:
+
+def printing(read: Callable[[Any], Part], *, subgraphs: bool) -> Callable[[Any], Any]:
+    """What prints the messages among chunks, for `print_mode="messages"`, and leaves chunks alone.
+
+    LangGraph prints what a graph streams. A wrapped graph streams more than its reader gets: what a
+    node returns it tells once more, for the deduplicator to decide on.
+
+    Args:
+        read: Reads a chunk.
+        subgraphs: Whether the graphs of messages are printed, as the reader asked for them.
+    """
+
+    def printed(chunk: Any) -> Any:
         """A chunk, printed as LangGraph does (1.2.24, `_output` in langgraph/pregel/main.py)."""
-        part = self._read(chunk)
+        part = read(chunk)
         if part.mode == "messages":
             words = [get_bolded_text("[messages]"), repr((part.data, part.meta))]
-            if self._subgraphs and part.ns:
+            if subgraphs and part.ns:
                 words.insert(1, get_colored_text(f"[graph={part.ns}]", color="yellow"))
             print(*words)  # noqa: T201  # as was asked for
         return chunk
+
+    return printed

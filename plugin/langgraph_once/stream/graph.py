@@ -24,13 +24,14 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.stream.announcement import take_announcement
 from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.chunk_filter import (
+    ChangedFilter,
     ChunkFilter,
     Expand,
-    PrintingFilter,
     afiltered,
     alone,
     chunk_filter,
     filtered,
+    printing,
 )
 from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.hidden import Hiding
@@ -41,7 +42,7 @@ from langgraph_once.stream.ledger.ledger_store import (
     StreamStateStore,
     is_stream_state_store,
 )
-from langgraph_once.stream.numbering import NumberedFilter
+from langgraph_once.stream.numbering import numbering
 from langgraph_once.stream.part.places import is_reserved
 from langgraph_once.stream.part.resume import is_resume, may_repeat
 from langgraph_once.stream.part.shapes import StreamModes, Version, mode_set, reader, with_modes
@@ -272,9 +273,10 @@ class _GraphStream:
         subgraphs, version = self._options["subgraphs"], self._options["version"]
         if self._prints:
             read = reader(self._modes, subgraphs=subgraphs, version=version)
-            new = PrintingFilter(new, read, subgraphs=subgraphs)
+            new = ChangedFilter(new, printing(read, subgraphs=subgraphs))
         if self._is_numbered:
-            new = NumberedFilter(new, self._modes, subgraphs=subgraphs, version=version)
+            numbered = numbering(self._modes, subgraphs=subgraphs, version=version)
+            new = ChangedFilter(new, numbered)
         return new
 
     def _deduplicating(self) -> ChunkFilter:

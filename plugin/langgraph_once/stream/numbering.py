@@ -11,61 +11,24 @@ v3 has numbers of its own (`seq`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from langgraph_once.stream.chunk_filter import ChunkFilter
 from langgraph_once.stream.part.annotation import ANNOTATION_KEY, NUMBER_KEY
-from langgraph_once.stream.part.shapes import Part, StreamModes, Version
+from langgraph_once.stream.part.shapes import StreamModes, Version
 
-__all__ = ["NumberedFilter"]
+__all__ = ["numbering"]
 
 
-class NumberedFilter(ChunkFilter):
-    """Numbers the messages that another filter lets through.
+def numbering(
+    stream_mode: StreamModes, *, subgraphs: bool, version: Version
+) -> Callable[[Any], Any]:
+    """What numbers the messages among chunks of one shape, and leaves other chunks alone.
 
     A part without annotation, as of a malformed message, has no number: its reader could not tell
     it from one that a user has put there.
-
-    Args:
-        inner: The other filter.
-        stream_mode: With `subgraphs` and `version` the shape of the chunks that it gives.
     """
-
-    def __init__(
-        self, inner: ChunkFilter, stream_mode: StreamModes, *, subgraphs: bool, version: Version
-    ) -> None:
-        self._inner = inner
-        self._numbered = _numbering(stream_mode, subgraphs, version)
-        self.passes = inner.passes
-        self.write_token = self._numbered
-        if (write := inner.write_token) is not None:
-            self.write_token = lambda chunk: self._numbered(write(chunk))
-
-    def new(self, chunk: Any) -> Iterable[Any]:
-        """What the consumer lacks of a chunk."""
-        return map(self._numbered, self._inner.new(chunk))
-
-    def undelivered(self) -> Iterable[Any]:
-        """Parts to send before the first chunk."""
-        return map(self._numbered, self._inner.undelivered())
-
-    def keep_undelivered(self, left: Iterable[Part]) -> None:
-        """Queue what the run produced after its consumer disconnected."""
-        self._inner.keep_undelivered(left)
-
-    def close(self) -> Iterable[Any]:
-        """Parts left to send at the end of a stream that did not fail."""
-        return map(self._numbered, self._inner.close())
-
-    def publish(self) -> None:
-        """Add what was decided to the metrics."""
-        self._inner.publish()
-
-
-def _numbering(stream_mode: StreamModes, subgraphs: bool, version: Version) -> Callable[[Any], Any]:
-    """What numbers the messages among chunks of one shape, and leaves other chunks alone."""
     numbers = count(1)
 
     def pair(data: tuple[Any, dict[str, Any]]) -> tuple[Any, Any]:

@@ -40,7 +40,7 @@ class Growing:
         if count < self._joined_count:
             return "".join(self._pieces[:count])
         if count > self._joined_count:
-            # A consumer that reads the text after each piece pays for one copy, not for a join of all.
+            # To read the text after each piece costs one copy of it, not a join of all pieces.
             self._joined = "".join((self._joined, *self._pieces[self._joined_count : count]))
             self._joined_count = count
         return self._joined
