@@ -19,6 +19,7 @@ from langgraph_once.checkpoint.workers import ForkedError, Workers
 from langgraph_once.errors import StorageError
 
 __all__ = [
+    "MOST_DROPS",
     "EmptyDatabaseError",
     "Engine",
     "Insert",
@@ -33,6 +34,10 @@ __all__ = [
 ]
 
 _MANY: Final = 500
+
+MOST_DROPS: Final = 3
+"""How often a program makes the tables anew that `migrate` dropped: it may drop them again before
+the program comes to them."""
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]

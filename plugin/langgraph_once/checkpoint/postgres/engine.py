@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import (
+    MOST_DROPS,
     EmptyDatabaseError,
     Engine,
     NewerSchemaError,
@@ -40,7 +41,6 @@ _BEGIN_READING: Final = Statement(f"BEGIN {_READING}", has_rows=False)
 _BEGIN: Final = Statement("BEGIN", has_rows=False)
 _COMMIT: Final = Statement("COMMIT", has_rows=False)
 _IS_GONE: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
-_MOST_DROPS: Final = 3
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
     psycopg.errors.ReadOnlySqlTransaction,
@@ -94,7 +94,7 @@ class PostgresEngine(Engine):
         """
         with self._told():
             running = RunningProgram(program)
-            for is_last in (*[False] * _MOST_DROPS, True):
+            for is_last in (*[False] * MOST_DROPS, True):
                 try:
                     if not self._is_set_up:
                         self._set_up()
@@ -102,7 +102,7 @@ class PostgresEngine(Engine):
                 except _IS_GONE:
                     if running.is_answered or is_last:
                         raise
-                    self._is_set_up = False  # `migrate` dropped our tables
+                    self._is_set_up = False
                 except psycopg.OperationalError:
                     if not running.may_move or isinstance(self.source, psycopg.Connection):
                         raise

@@ -9,6 +9,7 @@ import threading
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import (
+    MOST_DROPS,
     EmptyDatabaseError,
     Engine,
     NewerSchemaError,
@@ -70,13 +71,13 @@ class SqliteEngine(Engine):
             if not self._is_set_up:
                 self._set_up(writes=writes)
             running = RunningProgram(program)
-            try:
-                return self._run(running, writes=writes)
-            except sqlite3.OperationalError as error:
-                # `migrate` dropped our tables.
-                if running.is_answered or not _is_of_ours(error):
-                    raise
-                self._set_up(writes=writes)
+            for _ in range(MOST_DROPS):
+                try:
+                    return self._run(running, writes=writes)
+                except sqlite3.OperationalError as error:
+                    if running.is_answered or not _is_of_ours(error):
+                        raise
+                    self._set_up(writes=writes)
             return self._run(running, writes=writes)
 
     def close(self) -> None:
