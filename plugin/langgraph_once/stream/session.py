@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, CheckpointTuple
 from langgraph.pregel import Pregel
@@ -23,7 +22,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.announcement import Hears
 from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.chunk_filter import ChunkFilter, Opened
-from langgraph_once.stream.dedup.states.state_cut import in_lists, listed, listed_unnamed
+from langgraph_once.stream.dedup.states.state_cut import in_lists, listed_ids, named_and_not
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.pending_ids import PendingIds
@@ -254,11 +253,11 @@ class StreamThread:
         before = found
         if found is not None and found.metadata.get("source") == "update":
             # Somebody has changed the state since: what left it is told as it was.
-            before = yield Call(self.saver, "get_tuple", found.parent_config)
+            before = yield from self._parent(found)
         if found is not None:
             self._at, self._is_done = found.checkpoint["id"], not self._has_next(found.checkpoint)
         self._state = self._state_at(found, whole)
-        stood = [*listed(self._state if before is found else self._state_at(before, whole))]
+        stood = self._state if before is found else self._state_at(before, whole)
         ledger = self._ledger(stood)
         was_left = before is not None and ledger.left_at == before.checkpoint["id"]
         if not (was_left and before is found and self.may_repeat):
@@ -267,6 +266,12 @@ class StreamThread:
             ledger.pending_ids = PendingIds()
         self._seed(ledger, stood)
         return ledger
+
+    def _parent(self, found: CheckpointTuple) -> Calls[CheckpointTuple | None]:
+        if found.parent_config is None:  # a thread that `update_state` has begun
+            return None
+        before: CheckpointTuple | None = yield Call(self.saver, "get_tuple", found.parent_config)
+        return before
 
     def _first(self) -> Calls[None]:
         """Keep a ledger of nothing, as a thread begins.
@@ -308,26 +313,26 @@ class StreamThread:
     def _of_state(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         return {key: value for key, value in values.items() if key in self.keys}
 
-    def _ledger(self, stood: Sequence[tuple[BaseMessage, Place]]) -> Ledger:
+    def _ledger(self, stood: Mapping[str, Any]) -> Ledger:
         """The ledger that was kept beside a state, if one was."""
         if not self._saved:
             return Ledger.within(self.dedup)
-        beside = {str(message.id): message for message, _ in stood if message.id}
         # A ledger of a newer version, or damaged: the state tells most of it.
-        ledger = Ledger.from_bytes(self._saved, on_error="fresh", beside=beside)
+        ledger = Ledger.from_bytes(self._saved, on_error="fresh", beside=in_lists(stood))
         ledger.limit(self.dedup)  # which may have changed since
         return ledger
 
-    def _seed(self, ledger: Ledger, stood: Sequence[tuple[BaseMessage, Place]]) -> None:
+    def _seed(self, ledger: Ledger, stood: Mapping[str, Any]) -> None:
         """Note what the state tells of what the consumer has.
 
         Args:
             ledger: What the consumer has that no state tells.
-            stood: The messages in the lists of the state that the consumer knows.
+            stood: The state that the consumer knows.
         """
-        known = {str(message.id): place for message, place in stood if message.id}
+        named, unnamed = named_and_not(self._state)
+        known = named if stood is self._state else listed_ids(stood)
         ledger.seed((message for _, message in found_in_input(self._state)), known)
-        for place, said in listed_unnamed(self._state).items():
+        for place, said in unnamed.items():
             ledger.pending_ids.state((), place, said)
         ledger.snapshot((), {**ledger.snapshots.get((), {}), **known})
 

@@ -82,6 +82,15 @@ async def test_a_ledger_is_saved_once_when_the_stream_has_ended(
     assert [entry.content.text for entry in ledger.known()] == ["First.", "Second.", "Third."]
 
 
+def test_a_thread_that_update_state_has_begun_is_read(caplog: pytest.LogCaptureFixture) -> None:
+    """Its first checkpoint has no parent."""
+    graph, store = recorded(says_under_another_id("First."))
+    graph.update_state(THREAD, ASKED, as_node="n0")
+    assert "First." in folded(graph.stream(ASKED, THREAD, stream_mode="messages")).values()
+    assert b"own-" in store.saved[-1]
+    assert not caplog.records
+
+
 def messages_of(graph: Any) -> dict[str, Any]:
     return {message.id: message for message in graph.get_state(THREAD).values["messages"]}
 

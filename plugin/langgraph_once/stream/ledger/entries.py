@@ -3,15 +3,68 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
+
+from langchain_core.messages import BaseMessage
 
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import Texts
-from langgraph_once.stream.part.content import Content, Details
+from langgraph_once.stream.part.content import (
+    NO_DETAILS,
+    SPEAKERS,
+    Content,
+    Details,
+    content_of,
+    details_of,
+    mere_text,
+)
 from langgraph_once.stream.part.places import NS_SEP, Place, bare, is_inside, lineage, names
 
-__all__ = ["Entries"]
+__all__ = ["Entries", "Seeds"]
+
+
+class Seeds:
+    """Messages that stood in a thread before its stream, as they were then.
+
+    Read at once: a run has these very objects, and may change them in place. They stand in columns:
+    an object for each message of a long thread is work for the garbage collector, which takes
+    longer than all the rest.
+
+    Args:
+        messages: The messages.
+    """
+
+    def __init__(self, messages: Iterable[BaseMessage] = ()) -> None:
+        self._messages = {message.id: message for message in messages if message.id}
+        self._texts: dict[str, str] = {}
+        self._others: dict[str, Content] = {}
+        self._details: dict[str, Details] = {}
+        for message_id, message in self._messages.items():
+            if (text := mere_text(message)) is not None:
+                self._texts[message_id] = text
+            else:
+                self._others[message_id] = content_of(message)
+            if (details := details_of(message)) is not NO_DETAILS:
+                self._details[message_id] = details
+
+    def __contains__(self, message_id: str) -> bool:
+        return message_id in self._messages
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._messages)
+
+    def content(self, message_id: str) -> Content:
+        """What the message of an id said."""
+        if (other := self._others.get(message_id)) is not None:
+            return other
+        return Content(SPEAKERS[type(self._messages[message_id])], self._texts[message_id])
+
+    def pop(self, message_id: str) -> tuple[Content, Details]:
+        """What the message of an id said, and carried besides; it is no seed any more."""
+        content = self.content(message_id)
+        del self._messages[message_id]
+        return content, self._details.get(message_id, NO_DETAILS)
 
 
 class Entries:
@@ -39,8 +92,7 @@ class Entries:
         self._open: dict[tuple[str, str], Entry] = {}
         self._stale: dict[Entry, None] = {}
         self._settled: deque[Entry] = deque()
-        self._seeds: dict[str, Content] = {}
-        self._seed_details: dict[str, Details] = {}
+        self._seeds = Seeds()
         self._count = 0
         self._bytes = 0
 
@@ -131,8 +183,9 @@ class Entries:
     def entries(self, message_id: str) -> tuple[Entry, ...]:
         """What the consumer has under this id, or as another id that this one is a copy of."""
         if message_id not in self._by_id and message_id in self._seeds:
-            entry = Entry("", message_id, self._seeds.pop(message_id))
-            entry.details = self._seed_details.pop(message_id, None)
+            content, details = self._seeds.pop(message_id)
+            entry = Entry("", message_id, content)
+            entry.details = details
             self.add(entry)
             # It was said before this stream, so its task may say it again.
             entry.epoch = self.epoch - 1

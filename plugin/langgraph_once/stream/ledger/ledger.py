@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, LedgerError
-from langgraph_once.stream.ledger.entries import Entries
+from langgraph_once.stream.ledger.entries import Entries, Seeds
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
 from langgraph_once.stream.ledger.serialized import (
@@ -25,7 +25,7 @@ from langgraph_once.stream.ledger.serialized import (
     write_undelivered,
 )
 from langgraph_once.stream.ledger.texts import cut_short, is_original, saying
-from langgraph_once.stream.part.content import Content, Space, content_of, details_of
+from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.places import NS_SEP, PerGraph, Place, bare, lineage, names
 from langgraph_once.stream.part.shapes import Part
 
@@ -130,13 +130,10 @@ class Ledger(Entries):
             known: The ids of those that stood there when this ledger was kept: none of them is what
                 waited for an id then.
         """
-        # Read now: a run has these very objects, and may change them in place.
-        known_here = {message.id: message for message in messages if message.id}
-        self._seeds = {each: content_of(message) for each, message in known_here.items()}
-        self._seed_details = {each: details_of(message) for each, message in known_here.items()}
-        for message_id, content in self._seeds.items() if self.pending_ids else ():
+        self._seeds = Seeds(messages)
+        for message_id in self._seeds if self.pending_ids else ():
             if message_id not in self._by_id and message_id not in known:
-                self.name(message_id, content, ns=(), snapshot=True)
+                self.name(message_id, self._seeds.content(message_id), ns=(), snapshot=True)
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
         """Note a message delivered in a state or an update of the graph `ns`."""
@@ -276,7 +273,7 @@ class Ledger(Entries):
 
     def forget_all(self) -> None:
         """The consumer drops every message, those too that the thread had before."""
-        self._seeds = {}
+        self._seeds = Seeds()
         for entry in [entry for known in self._by_id.values() for entry in known]:
             self.drop(entry)
 

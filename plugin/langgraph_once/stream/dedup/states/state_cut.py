@@ -48,7 +48,7 @@ __all__ = [
     "is_default_key",
     "listed",
     "listed_ids",
-    "listed_unnamed",
+    "named_and_not",
 ]
 
 
@@ -388,13 +388,16 @@ def in_lists(data: Any) -> dict[str, BaseMessage]:
     return {str(message.id): message for message, _ in listed(data) if message.id}
 
 
-def listed_unnamed(data: Any) -> dict[Place, list[Content]]:
-    """What the messages in a payload say that have no id, by the places of their lists."""
+def named_and_not(data: Any) -> tuple[dict[str, Place], dict[Place, list[Content]]]:
+    """`listed_ids`; and what those messages say that have no id, by the places of their lists."""
+    named: dict[str, Place] = {}
     unnamed: dict[Place, list[Content]] = {}
     for message, place in listed(data):
-        if not message.id:
+        if message.id:
+            named[str(message.id)] = place
+        else:
             unnamed.setdefault(place, []).append(content_of(message))
-    return unnamed
+    return named, unnamed
 
 
 def listed(data: Any) -> Iterator[tuple[BaseMessage, Place]]:
@@ -402,17 +405,22 @@ def listed(data: Any) -> Iterator[tuple[BaseMessage, Place]]:
 
     What refers to itself, or is referred to often, is looked into once: at the first place.
     """
-    return _listed(data, (), {})
+    for messages, place in _lists(data, (), {}):
+        for message in messages:
+            yield message, place
 
 
-def _listed(data: Any, place: Place, seen: dict[int, Any]) -> Iterator[tuple[BaseMessage, Place]]:
+def _lists(
+    data: Any, place: Place, seen: dict[int, Any]
+) -> Iterator[tuple[list[BaseMessage], Place]]:
+    """The messages of each list of messages, and its place."""
     is_list = type(data) in LISTS
-    if is_list and any(isinstance(item, BaseMessage) for item in data):
-        yield from ((item, place) for item in data if isinstance(item, BaseMessage))
+    if is_list and (messages := [item for item in data if isinstance(item, BaseMessage)]):
+        yield messages, place
     elif id(data) not in seen and (inner := _inner(data)):
         seen[id(data)] = data  # held, so that no other object gets its `id()`
         for key, value in inner:
-            yield from _listed(value, (*place, key), seen)
+            yield from _lists(value, (*place, key), seen)
 
 
 def _inner(data: Any) -> Iterable[tuple[str, Any]]:
