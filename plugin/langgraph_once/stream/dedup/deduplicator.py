@@ -105,13 +105,13 @@ class Deduplicator:
             stale=[],
             hints=hints,
             is_message_key=is_message_key,
-            stats=self.stats,
+            guess=self._messages.guess,
         )
         self._hidden = HiddenMessages.of(ledger, self.config)
         # Looked up once: `passes` reads these three for each token.
         self._open_entry = ledger.open_entries
         self._held_retries = self._messages.reexecution.held
-        self._concurrent = self._messages.concurrent.open
+        self._concurrent = self._messages.guess.beside
         self._last_meta: Any = None
         self._last_id: str | None = None
         self._last_said: Any = None
@@ -232,7 +232,7 @@ class Deduplicator:
             if entry is None or not entry.is_of(annotation_of(meta)):
                 return False
             if entry.metadata is meta:
-                self._messages.identity.shares_metadata = True
+                self._messages.guess.shares_metadata = True
             if self._held_retries or self._concurrent or self._form.sees_tokens:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
