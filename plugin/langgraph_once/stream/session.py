@@ -160,7 +160,7 @@ class StreamThread:
     holds its whole state."""
 
     keys: frozenset[str]
-    """The keys of its state; none where a functional graph keeps what it returns."""
+    """The keys of its state; of a functional graph those of what it returned and saved."""
 
     triggers: Mapping[str, Collection[str]]
     """The channels that make a node run, by its name."""
@@ -287,9 +287,9 @@ class StreamThread:
     def _closing(self) -> Calls[None]:
         self.ledger.left_at = self._at or ""
         # To look through the state of a long thread takes long, and a done step needs none of it.
-        is_done = self._is_done and bool(self.keys)  # else no state tells what was said
-        needs_state = not is_done or self.ledger.hidden is not None
-        data = self.ledger.beside(in_lists(self._state) if needs_state else {}, is_done=is_done)
+        needs_state = not self._is_done or self.ledger.hidden is not None
+        state = in_lists(self._state) if needs_state else {}
+        data = self.ledger.beside(state, is_done=self._is_done)
         if data != self._saved:
             yield Call(self.store, "save_stream_state", self._address, data)
 
@@ -311,7 +311,10 @@ class StreamThread:
         return self._of_state({**found.checkpoint["channel_values"], **dict(entries_of(whole))})
 
     def _of_state(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {key: value for key, value in values.items() if key in self.keys}
+        # Who looks through a state leaves out keys that are LangGraph's own, as these two are.
+        names = {"__end__": "end", "__previous__": "previous"}
+        found = ((names.get(key, key), value) for key, value in values.items() if key in self.keys)
+        return dict(found)
 
     def _ledger(self, stood: Mapping[str, Any]) -> Ledger:
         """The ledger that was kept beside a state, if one was."""

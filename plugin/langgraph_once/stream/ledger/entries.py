@@ -56,9 +56,21 @@ class Seeds:
 
     def content(self, message_id: str) -> Content:
         """What the message of an id said."""
+        return self._content(message_id, self._messages[message_id])
+
+    def _content(self, message_id: str, message: BaseMessage) -> Content:
         if (other := self._others.get(message_id)) is not None:
             return other
-        return Content(SPEAKERS[type(self._messages[message_id])], self._texts[message_id])
+        return Content(SPEAKERS[type(message)], self._texts[message_id])
+
+    def has(self, message: BaseMessage) -> bool:
+        """Whether a message is one of them, and says and carries what it did then."""
+        message_id = str(message.id)
+        known = self._messages.get(message_id)  # a node asks, in another thread perhaps
+        if known is None or self._content(message_id, known) != content_of(message):
+            return False
+        before = self._details.get(message_id, NO_DETAILS)
+        return before.gained_by(details_of(message)) == NO_DETAILS
 
     def pop(self, message_id: str) -> tuple[Content, Details]:
         """What the message of an id said, and carried besides; it is no seed any more."""
@@ -190,6 +202,10 @@ class Entries:
             # It was said before this stream, so its task may say it again.
             entry.epoch = self.epoch - 1
         return tuple(self._by_id.get(message_id, ()))
+
+    def stood(self, message: BaseMessage) -> bool:
+        """Whether a message stood in the thread before, as it is now, and did not come since."""
+        return self._seeds.has(message)
 
     def is_news(self, task: str, message_id: str) -> bool:
         """Whether nothing is known under this id, and this task has said nothing."""
