@@ -26,8 +26,8 @@ from langgraph_once.stream.dedup.states.state_cut import in_lists, listed_ids, n
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.pending_ids import PendingIds
-from langgraph_once.stream.part.messages_within import entries_of, found_in_input
-from langgraph_once.stream.part.places import NS_SEP, Place
+from langgraph_once.stream.part.messages_within import entries_of, found_in_input, messages_in
+from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved
 from langgraph_once.stream.part.shapes import Part
 from langgraph_once.stream.running.run import Run
 
@@ -203,27 +203,29 @@ class StreamThread:
 
     def begins_at(self, found: CheckpointTuple | None) -> None:
         """Open the ledger for a run that begins at a checkpoint, before any of its nodes runs."""
-        self._open(answer(self._opening(found), FailureGuard(UNREAD)))
+        self._open(answer(self._opening(found), FailureGuard(UNREAD)), found)
 
     async def abegins_at(self, found: CheckpointTuple | None) -> None:
         """`begins_at`, async."""
-        self._open(await aanswer(self._opening(found), FailureGuard(UNREAD)))
+        self._open(await aanswer(self._opening(found), FailureGuard(UNREAD)), found)
 
-    def _open(self, found: Ledger | None) -> None:
-        if found is not None:  # one that is empty is false
-            self.ledger = found
-            self._heard((), self._state)
+    def _open(self, ledger: Ledger | None, found: CheckpointTuple | None) -> None:
+        if ledger is not None:  # one that is empty is false
+            self.ledger = ledger
+            self._heard((), self._state, found)
 
     def reads(self, found: CheckpointTuple) -> None:
         """Note the state that a graph inside begins with."""
         ns = str(found.config["configurable"].get("checkpoint_ns") or "")
         if ns:
-            self._heard(tuple(ns.split(NS_SEP)), found.checkpoint["channel_values"])
+            self._heard(tuple(ns.split(NS_SEP)), found.checkpoint["channel_values"], found)
 
-    def _heard(self, ns: Place, state: Mapping[str, Any]) -> None:
+    def _heard(self, ns: Place, state: Mapping[str, Any], found: CheckpointTuple | None) -> None:
         if self.hears is not None:
             with FailureGuard(UNREAD)():
-                self.hears(ns, state)
+                writes = (found and found.pending_writes) or ()
+                written = (value for _, key, value in writes if not is_reserved(key))
+                self.hears(ns, state, [m for value in written for m in messages_in(value)])
 
     def comes_to(self, config: RunnableConfig, checkpoint: Checkpoint) -> None:
         """Note that the run has stored a checkpoint."""
