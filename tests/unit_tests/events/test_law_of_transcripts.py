@@ -147,6 +147,10 @@ def streamed(graph: Any, *, is_apart: bool) -> list[Event]:
 @example(
     nodes=[("branches", [("streams", "ok"), ("asks", "ok")]), ("extends", "ok")], is_apart=True
 )
+@example(
+    nodes=[("renames", "ok"), ("branches", [("streams", "ok"), ("writes_pair", "ok")])],
+    is_apart=False,
+)
 def test_the_transcript_is_the_state(nodes: Any, is_apart: bool) -> None:
     graph = Programs().graph(nodes, checkpointer=InMemorySaver())
     events = streamed(graph, is_apart=is_apart)

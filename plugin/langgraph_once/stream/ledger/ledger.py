@@ -25,7 +25,7 @@ from langgraph_once.stream.ledger.serialized import (
     write_undelivered,
 )
 from langgraph_once.stream.ledger.texts import cut_short, is_original, saying
-from langgraph_once.stream.part.content import Content, Space, content_of
+from langgraph_once.stream.part.content import Content, Space, content_of, details_of
 from langgraph_once.stream.part.places import NS_SEP, PerGraph, Place, bare, lineage, names
 from langgraph_once.stream.part.shapes import Part
 
@@ -410,10 +410,12 @@ class Ledger(Entries):
     def _restored(cls, beside: Mapping[str, BaseMessage], body: dict[str, Any]) -> Ledger:
         ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
         for packed in body["entries"]:
-            said = said_in(packed) or _told_of(beside, packed["ids"])
-            if said is None:
+            said, message = said_in(packed), _found(beside, packed["ids"])
+            if said is None and message is None:
                 continue  # the state that told it is no more
-            ledger.add(entry := unpack_entry(packed, said))
+            ledger.add(entry := unpack_entry(packed, said or content_of(message)))
+            if said is None:
+                entry.details = details_of(message)
             entry.epoch = packed.get("epoch", body["epoch"])
             for copy_id in packed["ids"][1:]:
                 ledger.alias(entry, copy_id)
@@ -438,9 +440,10 @@ class Ledger(Entries):
 
 def _told_by(state: Mapping[str, BaseMessage], entry: Entry) -> bool:
     """Whether a message is in a state as the consumer has it, under one of its ids."""
-    return _told_of(state, entry.ids) == entry.content
+    found = _found(state, entry.ids)
+    return found is not None and content_of(found) == entry.content
 
 
-def _told_of(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> Content | None:
-    found = next((message for each in ids if (message := state.get(each)) is not None), None)
-    return None if found is None else content_of(found)
+def _found(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> Any:
+    """The message in a state that bears one of these ids, if one does."""
+    return next((message for each in ids if (message := state.get(each)) is not None), None)
