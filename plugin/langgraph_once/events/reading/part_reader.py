@@ -147,7 +147,11 @@ class PartReader:
     def _seed(self, namespace: tuple[str, ...], messages: list[BaseMessage]) -> None:
         """Note what the messages in a state tell of what the consumer has."""
         new = messages if self._messages is None else self._messages.seed(messages, namespace)
-        for message in new:
+        self._note_calls(new, namespace)
+
+    def _note_calls(self, messages: Iterable[BaseMessage], namespace: tuple[str, ...]) -> None:
+        """Note calls and results that were there before the run."""
+        for message in messages:
             if isinstance(message, AIMessage):
                 for _ in self._tracker.whole(message, Where(namespace), is_old=True):
                     pass
@@ -190,10 +194,25 @@ class PartReader:
 
     def _values(self, part: Part) -> Iterator[Event]:
         is_first = self._seen_states.add(part.ns)  # it holds what was there before the run
+        if is_first and self._messages is not None:
+            self._note_unanswered(part)
         yield from self._in_state(part.data, Where(part.ns), is_old=is_first)
         yield from self._channels.values(part)
         waiting = part.meta.get("interrupts")
         yield from self._waits(_waiting(part.data) if waiting is None else waiting, part.ns)
+
+    def _note_unanswered(self, part: Part) -> None:
+        """Note the calls in the first state of a graph that the run may answer: of a stream under
+        way nothing else tells them."""
+        messages = found_in_update(part.data).messages
+        answered = {each.tool_call_id for each in messages if isinstance(each, ToolMessage)}
+        waiting = (
+            each
+            for each in messages
+            if isinstance(each, AIMessage)
+            and not {call["id"] for call in each.tool_calls} <= answered
+        )
+        self._note_calls(waiting, part.ns)
 
     def _updates(self, part: Part) -> Iterator[Event]:
         for node, update in node_updates(part.data):
