@@ -12,8 +12,7 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.events.reading.content_blocks import whole_calls
-from langgraph_once.events.vocabulary.base import SoFar, ToolCallEvent, related
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     ArtifactEvent,
     CustomEvent,
     Event,
@@ -23,14 +22,17 @@ from langgraph_once.events.vocabulary.event import (
     MessageRemovedEvent,
     MessageReplacedEvent,
     MessageSupersededEvent,
+    SoFar,
     StreamErrorEvent,
     TokenStreamEvent,
     ToolCallCompletedEvent,
+    ToolCallEvent,
     ToolCallFailedEvent,
     ToolCallProgressEvent,
     ToolCallStartedEvent,
     ToolResultEvent,
     UIEvent,
+    related,
 )
 from langgraph_once.stream.part.places import Where
 

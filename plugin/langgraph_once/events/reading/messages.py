@@ -14,13 +14,12 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
+from langgraph_once.events.config import TokenStreamingConfig
 from langgraph_once.events.reading.content_blocks import TextKind, TextPiece, text_pieces
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.thread_memory import KnownMessage, MessageOrigin, ThreadMemory
 from langgraph_once.events.reading.tool_calls import ToolCalls
-from langgraph_once.events.vocabulary.base import checked, related
-from langgraph_once.events.vocabulary.config import TokenStreamingConfig
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     Event,
     MessageCompletedEvent,
     MessageDiscardedEvent,
@@ -29,6 +28,8 @@ from langgraph_once.events.vocabulary.event import (
     MessageSupersededEvent,
     TokenStreamEvent,
     UsageEvent,
+    checked,
+    related,
 )
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.forms import operation_of

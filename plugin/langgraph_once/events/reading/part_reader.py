@@ -11,12 +11,12 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.pregel.remote import RemoteException
 
+from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.events.reading.channels import ChannelEvents, node_updates
 from langgraph_once.events.reading.messages import MessageEvents
 from langgraph_once.events.reading.thread_memory import RecentKeys, ThreadMemory
 from langgraph_once.events.reading.tool_calls import ToolCalls
-from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     CustomEvent,
     Event,
     GapPossibleEvent,

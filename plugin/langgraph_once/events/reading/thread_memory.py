@@ -13,12 +13,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.events.vocabulary.base import Growing, SoFar, related
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     Event,
+    Growing,
+    SoFar,
     ToolCallCompletedEvent,
     ToolCallFailedEvent,
     ToolCallProgressEvent,
+    related,
 )
 from langgraph_once.stream.part.places import Where, node_names
 

@@ -22,11 +22,11 @@ from langgraph_once.events.reading.content_blocks import (
     whole_calls,
 )
 from langgraph_once.events.reading.thread_memory import Source, ThreadMemory, ToolCallState
-from langgraph_once.events.vocabulary.base import related
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     Event,
     ToolCallStartedEvent,
     ToolResultEvent,
+    related,
 )
 from langgraph_once.stream.part.places import Where
 

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import AIMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.render.sse import public_dict
-from langgraph_once.events.vocabulary.base import ToolCallEvent
-from langgraph_once.events.vocabulary.codec import as_json
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.codec import as_json, public_dict
+from langgraph_once.events.vocabulary import (
     ChannelValueEvent,
     Event,
     InterruptEvent,
@@ -25,6 +23,7 @@ from langgraph_once.events.vocabulary.event import (
     TaskStartedEvent,
     TokenStreamEvent,
     ToolCallCompletedEvent,
+    ToolCallEvent,
     ToolCallFailedEvent,
     ToolCallStartedEvent,
     ToolResultEvent,
