@@ -204,12 +204,6 @@ class MessageEvents:
             if self._is_shown(result, where, {}):
                 yield from self._whole(result, where, self._known.at(where, result.id or ""))
 
-    def wants_call(self, where: Where, *, is_known: bool) -> bool:
-        """Whether to tell news of a tool. Tools bear no tags; who sees a call sees its result."""
-        if not self._config.include_tool_calls:
-            return False
-        return is_known or (not self._tags and self._accepts(where))
-
     def _is_shown(self, message: BaseMessage, where: Where, meta: Meta) -> bool:
         if not self._accepts(where):
             return False

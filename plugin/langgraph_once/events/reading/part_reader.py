@@ -87,12 +87,9 @@ class UIMessages:
         )
 
 
-READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", GAP_MODE})
+READ_MODES = frozenset({"values", "updates", "custom", "tasks", GAP_MODE})
 """Besides `messages`. Parts of any other mode, which nobody asked for, are passed over; they do not
 even end what was said before."""
-
-TOOL_RESULTS = {"tool-finished": ("output", "success"), "tool-error": ("message", "error")}
-"""Where news of a tool has its result, and the status of that."""
 
 
 class PartReader:
@@ -187,8 +184,6 @@ class PartReader:
                 yield from self._custom(part)
             case "tasks" if "tasks" in self._include:
                 yield from self._task(part)
-            case "tools":
-                yield from self._tool(part)
             case _ if part.mode == GAP_MODE:
                 yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
 
@@ -275,23 +270,6 @@ class PartReader:
                 interrupts=tuple(data.get("interrupts") or ()),
             )
 
-    def _tool(self, part: Part) -> Iterator[Event]:
-        """Events of the mode `tools`, for a consumer who has not seen a message of the call."""
-        data, where = part.data, Where(part.ns)
-        is_known = self._tracker.call_of(data.get("tool_call_id", ""), where) is not None
-        tells_all, watched = "tool_calls" in self._include, self._messages
-        if not (tells_all or (watched and watched.wants_call(where, is_known=is_known))):
-            return
-        kind, call_id = data.get("event"), data.get("tool_call_id")
-        if kind == "tool-started" and not is_known:
-            name, args = data.get("tool_name") or "", data.get("input") or {}
-            call: Any = {"id": call_id, "name": name, "args": args}
-            yield from self._tracker.whole(AIMessage("", tool_calls=[call]), where)
-        elif kind in TOOL_RESULTS:
-            key, status = TOOL_RESULTS[kind]
-            message = _tool_message(call_id, data.get(key), status)
-            yield from self._tracker.result(message, where, source="tools")
-
     def close(self, error: BaseException | None = None) -> Iterator[Event]:
         """End the stream: close what is open, then tell the error, then the end."""
         if self._is_closed:
@@ -313,13 +291,6 @@ class PartReader:
 def _waiting(data: Any) -> Iterable[Any]:
     """The interrupts in a v1 state or an update."""
     return data.get(INTERRUPT_KEY) or () if isinstance(data, Mapping) else ()
-
-
-def _tool_message(tool_call_id: str, output: Any, status: Any) -> ToolMessage:
-    if isinstance(output, ToolMessage):
-        return output
-    content = output if isinstance(output, str | list) else str(output)
-    return ToolMessage(content, tool_call_id=tool_call_id, status=status)
 
 
 def _text(error: Any) -> str | None:
