@@ -8,19 +8,22 @@ there takes the states that the run begins with.
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
+from langchain_core.messages import BaseMessage
+
 __all__ = ["Hears", "afirst_chunk", "announced", "first_chunk", "take_announcement"]
 
-Hears: TypeAlias = Callable[[tuple[str, ...], Mapping[str, Any]], object]
-"""Takes the state that a graph of the run begins with: its namespace, and its values by key. Called
-from any thread. The run may change the values in place afterwards."""
+Hears: TypeAlias = Callable[[tuple[str, ...], Mapping[str, Any], Sequence[BaseMessage]], object]
+"""Takes the state that a graph of the run begins with: its namespace, its values by key, and the
+messages that tasks have written whose step is not done. Called from any thread. The run may change
+all of this in place afterwards."""
 
 
-def _nothing(_ns: tuple[str, ...], _state: Mapping[str, Any]) -> None:
+def _nothing(*_: object) -> None:
     """Take no state."""
 
 

@@ -73,6 +73,11 @@ ATTEMPT_KEY = "run_attempt"
 (langgraph-api 0.16.7, langgraph_api/stream.py); `test_runs` notices when it does not."""
 
 
+FUNCTIONAL_KEYS = frozenset({"__end__", "__previous__"})
+"""The channels of what a functional graph returned and saved: it has no other state (langgraph
+1.2.24, langgraph/_internal/_constants.py); `test_session` notices when they change."""
+
+
 def once(
     graph: G,
     config: DedupConfig | None = None,
@@ -247,6 +252,7 @@ class _GraphStream:
         if self.thread is not None:
             self.thread.hears = hears
         self.run.was_hidden = lambda message_id: self._ledger.hides(message_id)
+        self.run.stood = lambda message: self._ledger.stood(message)
         self._fresh = Ledger.within(self.run.config)
         self._has_cache = graph.cache is not None
         self._heard = with_modes(self._modes, [*self._own_modes()])
@@ -364,7 +370,7 @@ def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamT
         store=store,
         dedup=graph.dedup_config,
         graph=graph if is_delta else None,
-        keys=frozenset(key for key in graph.channels if not is_reserved(key)),
+        keys=frozenset(k for k in graph.channels if not is_reserved(k)) or FUNCTIONAL_KEYS,
         triggers={name: node.triggers for name, node in graph.nodes.items()},
         is_resumed=is_again or is_resume(input),
         may_repeat=not is_alone and (is_again or may_repeat(input)),

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, CheckpointTuple
 from langgraph.pregel import Pregel
@@ -23,12 +22,12 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.announcement import Hears
 from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.chunk_filter import ChunkFilter, Opened
-from langgraph_once.stream.dedup.states.state_cut import in_lists, listed, listed_unnamed
+from langgraph_once.stream.dedup.states.state_cut import in_lists, listed_ids, named_and_not
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.pending_ids import PendingIds
-from langgraph_once.stream.part.messages_within import entries_of, found_in_input
-from langgraph_once.stream.part.places import NS_SEP, Place
+from langgraph_once.stream.part.messages_within import entries_of, found_in_input, messages_in
+from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved
 from langgraph_once.stream.part.shapes import Part
 from langgraph_once.stream.running.run import Run
 
@@ -161,7 +160,7 @@ class StreamThread:
     holds its whole state."""
 
     keys: frozenset[str]
-    """The keys of its state; none where a functional graph keeps what it returns."""
+    """The keys of its state; of a functional graph those of what it returned and saved."""
 
     triggers: Mapping[str, Collection[str]]
     """The channels that make a node run, by its name."""
@@ -204,27 +203,29 @@ class StreamThread:
 
     def begins_at(self, found: CheckpointTuple | None) -> None:
         """Open the ledger for a run that begins at a checkpoint, before any of its nodes runs."""
-        self._open(answer(self._opening(found), FailureGuard(UNREAD)))
+        self._open(answer(self._opening(found), FailureGuard(UNREAD)), found)
 
     async def abegins_at(self, found: CheckpointTuple | None) -> None:
         """`begins_at`, async."""
-        self._open(await aanswer(self._opening(found), FailureGuard(UNREAD)))
+        self._open(await aanswer(self._opening(found), FailureGuard(UNREAD)), found)
 
-    def _open(self, found: Ledger | None) -> None:
-        if found is not None:  # one that is empty is false
-            self.ledger = found
-            self._heard((), self._state)
+    def _open(self, ledger: Ledger | None, found: CheckpointTuple | None) -> None:
+        if ledger is not None:  # one that is empty is false
+            self.ledger = ledger
+            self._heard((), self._state, found)
 
     def reads(self, found: CheckpointTuple) -> None:
         """Note the state that a graph inside begins with."""
         ns = str(found.config["configurable"].get("checkpoint_ns") or "")
         if ns:
-            self._heard(tuple(ns.split(NS_SEP)), found.checkpoint["channel_values"])
+            self._heard(tuple(ns.split(NS_SEP)), found.checkpoint["channel_values"], found)
 
-    def _heard(self, ns: Place, state: Mapping[str, Any]) -> None:
+    def _heard(self, ns: Place, state: Mapping[str, Any], found: CheckpointTuple | None) -> None:
         if self.hears is not None:
             with FailureGuard(UNREAD)():
-                self.hears(ns, state)
+                writes = (found and found.pending_writes) or ()
+                written = (value for _, key, value in writes if not is_reserved(key))
+                self.hears(ns, state, [m for value in written for m in messages_in(value)])
 
     def comes_to(self, config: RunnableConfig, checkpoint: Checkpoint) -> None:
         """Note that the run has stored a checkpoint."""
@@ -254,11 +255,11 @@ class StreamThread:
         before = found
         if found is not None and found.metadata.get("source") == "update":
             # Somebody has changed the state since: what left it is told as it was.
-            before = yield Call(self.saver, "get_tuple", found.parent_config)
+            before = yield from self._parent(found)
         if found is not None:
             self._at, self._is_done = found.checkpoint["id"], not self._has_next(found.checkpoint)
         self._state = self._state_at(found, whole)
-        stood = [*listed(self._state if before is found else self._state_at(before, whole))]
+        stood = self._state if before is found else self._state_at(before, whole)
         ledger = self._ledger(stood)
         was_left = before is not None and ledger.left_at == before.checkpoint["id"]
         if not (was_left and before is found and self.may_repeat):
@@ -267,6 +268,12 @@ class StreamThread:
             ledger.pending_ids = PendingIds()
         self._seed(ledger, stood)
         return ledger
+
+    def _parent(self, found: CheckpointTuple) -> Calls[CheckpointTuple | None]:
+        if found.parent_config is None:  # a thread that `update_state` has begun
+            return None
+        before: CheckpointTuple | None = yield Call(self.saver, "get_tuple", found.parent_config)
+        return before
 
     def _first(self) -> Calls[None]:
         """Keep a ledger of nothing, as a thread begins.
@@ -282,9 +289,9 @@ class StreamThread:
     def _closing(self) -> Calls[None]:
         self.ledger.left_at = self._at or ""
         # To look through the state of a long thread takes long, and a done step needs none of it.
-        is_done = self._is_done and bool(self.keys)  # else no state tells what was said
-        needs_state = not is_done or self.ledger.hidden is not None
-        data = self.ledger.beside(in_lists(self._state) if needs_state else {}, is_done=is_done)
+        needs_state = not self._is_done or self.ledger.hidden is not None
+        state = in_lists(self._state) if needs_state else {}
+        data = self.ledger.beside(state, is_done=self._is_done)
         if data != self._saved:
             yield Call(self.store, "save_stream_state", self._address, data)
 
@@ -306,28 +313,31 @@ class StreamThread:
         return self._of_state({**found.checkpoint["channel_values"], **dict(entries_of(whole))})
 
     def _of_state(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {key: value for key, value in values.items() if key in self.keys}
+        # Who looks through a state leaves out keys that are LangGraph's own, as these two are.
+        names = {"__end__": "end", "__previous__": "previous"}
+        found = ((names.get(key, key), value) for key, value in values.items() if key in self.keys)
+        return dict(found)
 
-    def _ledger(self, stood: Sequence[tuple[BaseMessage, Place]]) -> Ledger:
+    def _ledger(self, stood: Mapping[str, Any]) -> Ledger:
         """The ledger that was kept beside a state, if one was."""
         if not self._saved:
             return Ledger.within(self.dedup)
-        beside = {str(message.id): message for message, _ in stood if message.id}
         # A ledger of a newer version, or damaged: the state tells most of it.
-        ledger = Ledger.from_bytes(self._saved, on_error="fresh", beside=beside)
+        ledger = Ledger.from_bytes(self._saved, on_error="fresh", beside=in_lists(stood))
         ledger.limit(self.dedup)  # which may have changed since
         return ledger
 
-    def _seed(self, ledger: Ledger, stood: Sequence[tuple[BaseMessage, Place]]) -> None:
+    def _seed(self, ledger: Ledger, stood: Mapping[str, Any]) -> None:
         """Note what the state tells of what the consumer has.
 
         Args:
             ledger: What the consumer has that no state tells.
-            stood: The messages in the lists of the state that the consumer knows.
+            stood: The state that the consumer knows.
         """
-        known = {str(message.id): place for message, place in stood if message.id}
+        named, unnamed = named_and_not(self._state)
+        known = named if stood is self._state else listed_ids(stood)
         ledger.seed((message for _, message in found_in_input(self._state)), known)
-        for place, said in listed_unnamed(self._state).items():
+        for place, said in unnamed.items():
             ledger.pending_ids.state((), place, said)
         ledger.snapshot((), {**ledger.snapshots.get((), {}), **known})
 

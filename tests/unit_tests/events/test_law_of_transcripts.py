@@ -144,6 +144,13 @@ def streamed(graph: Any, *, is_apart: bool) -> list[Event]:
 @example(nodes=[("calls_whole", "ok"), ("calls_and_asks", "ok"), ("cites", "ok")], is_apart=True)
 @example(nodes=[("streams", "ok"), ("extends", "ok"), ("renames", "ok")], is_apart=False)
 @example(nodes=[("graph", [("calls_whole", "ok"), ("calls_and_asks", "ok")])], is_apart=True)
+@example(
+    nodes=[("branches", [("streams", "ok"), ("asks", "ok")]), ("extends", "ok")], is_apart=True
+)
+@example(
+    nodes=[("renames", "ok"), ("branches", [("streams", "ok"), ("writes_pair", "ok")])],
+    is_apart=False,
+)
 def test_the_transcript_is_the_state(nodes: Any, is_apart: bool) -> None:
     graph = Programs().graph(nodes, checkpointer=InMemorySaver())
     events = streamed(graph, is_apart=is_apart)

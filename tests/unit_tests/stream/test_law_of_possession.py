@@ -483,6 +483,11 @@ USUAL: Final[Mapping[str, Any]] = {
     "subgraphs": False,
     "version": "v1",
 }
+ALL_SHOWN: Final[Mapping[str, Any]] = {
+    **USUAL,
+    "modes": ["messages", "updates", "values"],
+    "subgraphs": True,
+}
 
 
 @dataclass(frozen=True)
@@ -687,6 +692,7 @@ def check(
 @example(nodes=[("adds_named_and_returns_list", "ok")], **USUAL)
 @example(nodes=[("cached_pair", "ok"), ("copies_as_pair", "ok")], **USUAL)
 @example(nodes=[("sends", [("copies", "ok"), ("copies", "ok"), ("writes", "ok")])], **USUAL)
+@example(nodes=[("branches", [("asks", "Another text."), ("writes_dict", "ok")])], **ALL_SHOWN)
 def test_nothing_is_left_out_that_plain_langgraph_shows(
     nodes: Any, config: DedupConfig, modes: Any, subgraphs: bool, version: Any
 ) -> None:

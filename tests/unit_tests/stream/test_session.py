@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
+from graphs.models import ScriptedChatModel
 from langgraph_once import Ledger
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress
@@ -80,6 +82,15 @@ async def test_a_ledger_is_saved_once_when_the_stream_has_ended(
     _, data = store.saved  # a ledger of nothing is there before
     ledger = Ledger.from_bytes(data, beside=messages_of(graph))
     assert [entry.content.text for entry in ledger.known()] == ["First.", "Second.", "Third."]
+
+
+def test_a_thread_that_update_state_has_begun_is_read(caplog: pytest.LogCaptureFixture) -> None:
+    """Its first checkpoint has no parent."""
+    graph, store = recorded(says_under_another_id("First."))
+    graph.update_state(THREAD, ASKED, as_node="n0")
+    assert "First." in folded(graph.stream(ASKED, THREAD, stream_mode="messages")).values()
+    assert b"own-" in store.saved[-1]
+    assert not caplog.records
 
 
 def messages_of(graph: Any) -> dict[str, Any]:
@@ -323,6 +334,30 @@ class Box(dict[str, Any]):
 
     def __init__(self, *, text: str) -> None:
         super().__init__(text=text)
+
+
+def test_of_a_functional_graph_nothing_is_kept_that_it_saved() -> None:
+    """What it returned and saved is its state: of that an edit is told, and all else is known."""
+    model = ScriptedChatModel(script=lambda asked: AIMessage(f"To {asked[-1].text}."))
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def agent(asked: Any, *, previous: Any = None) -> Any:
+        before = [] if previous is None else previous
+        if len(before) == 4:  # the third turn redacts the first answer
+            before = [before[0], AIMessage("…", id=before[1].id), *before[2:]]
+        so_far = [*before, *asked]
+        said = [*so_far, model.invoke(so_far)]
+        return entrypoint.final(value=said, save=said)
+
+    store = Recorder()
+    graph = exactly(agent, stream_state=store)
+    told = []
+    for turn in "123":
+        chunks = graph.stream([HumanMessage(turn, id=turn)], THREAD, stream_mode="messages")
+        told.append(folded(chunks))
+    assert [[*each.values()] for each in told] == [["To 1."], ["To 2."], ["To 3.", "…"]]
+    assert told[2].keys() > told[0].keys()
+    assert all(len(data) < 200 for data in store.saved)
 
 
 @pytest.mark.parametrize("mode", ["messages", ["messages", "updates"]])

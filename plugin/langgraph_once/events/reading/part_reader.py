@@ -128,17 +128,24 @@ class PartReader:
         self._is_interrupted = False
         self._is_closed = False
 
-    def hear(self, namespace: tuple[str, ...], state: Any) -> None:
+    def hear(
+        self, namespace: tuple[str, ...], state: Any, written: Sequence[BaseMessage] = ()
+    ) -> None:
         """Take the state that a graph begins with, from any thread.
 
         It is read now, since nodes may change it in place; its messages are noted with the next
         part.
+
+        Args:
+            namespace: The graph.
+            state: Its state.
+            written: The messages that tasks have written whose step is not done.
         """
         self._channels.seed(namespace, state)
         if "ui" in self._include:
             self._ui.seed(state)
         if self._messages is not None or "tool_calls" in self._include:
-            last = found_in_update(state).messages[-self._max_history :]
+            last = [*found_in_update(state).messages, *written][-self._max_history :]
             self._heard.append((namespace, [copy(message) for message in last]))
 
     def _seed(self, namespace: tuple[str, ...], messages: list[BaseMessage]) -> None:

@@ -38,7 +38,7 @@ from langgraph_once.stream.ledger.pending_ids import with_id
 from langgraph_once.stream.ledger.serialized import keep_undelivered
 from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.content import content_of
-from langgraph_once.stream.part.places import TASK_NS_KEY
+from langgraph_once.stream.part.places import TASK_NS_KEY, PerGraph
 from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["Deduplicator"]
@@ -46,6 +46,9 @@ __all__ = ["Deduplicator"]
 logger = logging.getLogger(__name__)
 
 _MALFORMED = "A part of mode %r is passed on as it came: it is malformed (%s)"
+MAX_STATES = 8
+"""Of so many graphs the last state that was shown is held, to tell what stood in it before."""
+
 OTHER_MODES = frozenset({"custom", "debug", "tasks", "checkpoints", "tools", "events"})
 
 
@@ -102,13 +105,13 @@ class Deduplicator:
             stale=[],
             hints=hints,
             is_message_key=is_message_key,
-            stats=self.stats,
+            guess=self._messages.guess,
         )
         self._hidden = HiddenMessages.of(ledger, self.config)
         # Looked up once: `passes` reads these three for each token.
         self._open_entry = ledger.open_entries
         self._held_retries = self._messages.reexecution.held
-        self._concurrent = self._messages.concurrent.open
+        self._concurrent = self._messages.guess.beside
         self._last_meta: Any = None
         self._last_id: str | None = None
         self._last_said: Any = None
@@ -116,6 +119,7 @@ class Deduplicator:
         self._tells_messages = not modes or "messages" in modes
         self._tells_states = not modes or "values" in modes
         self._is_interrupted = False
+        self._shown_states: PerGraph[Any] = PerGraph(most=MAX_STATES)
 
     def undelivered(self) -> Iterator[Part]:
         """What was said in the stream before when its consumer had left."""
@@ -177,14 +181,20 @@ class Deduplicator:
         done. It names its messages for itself alone: the next stream applies those writes anew
         (langgraph 1.2.24, `_suppress_interrupt` in langgraph/pregel/_loop.py).
         """
+        if part.mode not in STATE_MODES:
+            return
         waiting, is_values = self.ledger.pending_ids, part.mode == "values"
         self._is_interrupted |= is_values and not part.ns and has_interrupt(part)
-        if part.mode not in STATE_MODES or self._is_interrupted:
+        before = [self._shown_states.get(part.ns[:depth]) for depth in range(len(part.ns) + 1)]
+        if is_values:
+            self._shown_states.note(part.ns, part.data)
+        if self._is_interrupted:
             return
         if not any(known.in_messages for known in waiting):  # to look through a state costs more
             return
+        stood = {message.id for state in before for message, _ in listed(state)}
         for message, _ in listed(part.data):
-            if message.id and not self.ledger.entries(message.id):
+            if message.id and message.id not in stood and not self.ledger.entries(message.id):
                 said = content_of(message)
                 found = waiting.take(said, part.ns, snapshot=is_values, waits=True)
                 if found is not None and found.part is not None:
@@ -222,7 +232,7 @@ class Deduplicator:
             if entry is None or not entry.is_of(annotation_of(meta)):
                 return False
             if entry.metadata is meta:
-                self._messages.identity.shares_metadata = True
+                self._messages.guess.shares_metadata = True
             if self._held_retries or self._concurrent or self._form.sees_tokens:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said

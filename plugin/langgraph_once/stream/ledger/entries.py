@@ -3,15 +3,80 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
+
+from langchain_core.messages import BaseMessage
 
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import Texts
-from langgraph_once.stream.part.content import Content, Details
+from langgraph_once.stream.part.content import (
+    NO_DETAILS,
+    SPEAKERS,
+    Content,
+    Details,
+    content_of,
+    details_of,
+    mere_text,
+)
 from langgraph_once.stream.part.places import NS_SEP, Place, bare, is_inside, lineage, names
 
-__all__ = ["Entries"]
+__all__ = ["Entries", "Seeds"]
+
+
+class Seeds:
+    """Messages that stood in a thread before its stream, as they were then.
+
+    Read at once: a run has these very objects, and may change them in place. They stand in columns:
+    an object for each message of a long thread is work for the garbage collector, which takes
+    longer than all the rest.
+
+    Args:
+        messages: The messages.
+    """
+
+    def __init__(self, messages: Iterable[BaseMessage] = ()) -> None:
+        self._messages = {message.id: message for message in messages if message.id}
+        self._texts: dict[str, str] = {}
+        self._others: dict[str, Content] = {}
+        self._details: dict[str, Details] = {}
+        for message_id, message in self._messages.items():
+            if (text := mere_text(message)) is not None:
+                self._texts[message_id] = text
+            else:
+                self._others[message_id] = content_of(message)
+            if (details := details_of(message)) is not NO_DETAILS:
+                self._details[message_id] = details
+
+    def __contains__(self, message_id: str) -> bool:
+        return message_id in self._messages
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._messages)
+
+    def content(self, message_id: str) -> Content:
+        """What the message of an id said."""
+        return self._content(message_id, self._messages[message_id])
+
+    def _content(self, message_id: str, message: BaseMessage) -> Content:
+        if (other := self._others.get(message_id)) is not None:
+            return other
+        return Content(SPEAKERS[type(message)], self._texts[message_id])
+
+    def has(self, message: BaseMessage) -> bool:
+        """Whether a message is one of them, and says and carries what it did then."""
+        message_id = str(message.id)
+        known = self._messages.get(message_id)  # a node asks, in another thread perhaps
+        if known is None or self._content(message_id, known) != content_of(message):
+            return False
+        before = self._details.get(message_id, NO_DETAILS)
+        return before.gained_by(details_of(message)) == NO_DETAILS
+
+    def pop(self, message_id: str) -> tuple[Content, Details]:
+        """What the message of an id said, and carried besides; it is no seed any more."""
+        content = self.content(message_id)
+        del self._messages[message_id]
+        return content, self._details.get(message_id, NO_DETAILS)
 
 
 class Entries:
@@ -39,8 +104,7 @@ class Entries:
         self._open: dict[tuple[str, str], Entry] = {}
         self._stale: dict[Entry, None] = {}
         self._settled: deque[Entry] = deque()
-        self._seeds: dict[str, Content] = {}
-        self._seed_details: dict[str, Details] = {}
+        self._seeds = Seeds()
         self._count = 0
         self._bytes = 0
 
@@ -131,12 +195,17 @@ class Entries:
     def entries(self, message_id: str) -> tuple[Entry, ...]:
         """What the consumer has under this id, or as another id that this one is a copy of."""
         if message_id not in self._by_id and message_id in self._seeds:
-            entry = Entry("", message_id, self._seeds.pop(message_id))
-            entry.details = self._seed_details.pop(message_id, None)
+            content, details = self._seeds.pop(message_id)
+            entry = Entry("", message_id, content)
+            entry.details = details
             self.add(entry)
             # It was said before this stream, so its task may say it again.
             entry.epoch = self.epoch - 1
         return tuple(self._by_id.get(message_id, ()))
+
+    def stood(self, message: BaseMessage) -> bool:
+        """Whether a message stood in the thread before, as it is now, and did not come since."""
+        return self._seeds.has(message)
 
     def is_news(self, task: str, message_id: str) -> bool:
         """Whether nothing is known under this id, and this task has said nothing."""

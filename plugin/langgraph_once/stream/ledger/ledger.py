@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, LedgerError
-from langgraph_once.stream.ledger.entries import Entries
+from langgraph_once.stream.ledger.entries import Entries, Seeds
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
 from langgraph_once.stream.ledger.serialized import (
@@ -130,13 +130,10 @@ class Ledger(Entries):
             known: The ids of those that stood there when this ledger was kept: none of them is what
                 waited for an id then.
         """
-        # Read now: a run has these very objects, and may change them in place.
-        known_here = {message.id: message for message in messages if message.id}
-        self._seeds = {each: content_of(message) for each, message in known_here.items()}
-        self._seed_details = {each: details_of(message) for each, message in known_here.items()}
-        for message_id, content in self._seeds.items() if self.pending_ids else ():
+        self._seeds = Seeds(messages)
+        for message_id in self._seeds if self.pending_ids else ():
             if message_id not in self._by_id and message_id not in known:
-                self.name(message_id, content, ns=(), snapshot=True)
+                self.name(message_id, self._seeds.content(message_id), ns=(), snapshot=True)
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
         """Note a message delivered in a state or an update of the graph `ns`."""
@@ -276,7 +273,7 @@ class Ledger(Entries):
 
     def forget_all(self) -> None:
         """The consumer drops every message, those too that the thread had before."""
-        self._seeds = {}
+        self._seeds = Seeds()
         for entry in [entry for known in self._by_id.values() for entry in known]:
             self.drop(entry)
 
@@ -413,10 +410,12 @@ class Ledger(Entries):
     def _restored(cls, beside: Mapping[str, BaseMessage], body: dict[str, Any]) -> Ledger:
         ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
         for packed in body["entries"]:
-            said = said_in(packed) or _told_of(beside, packed["ids"])
-            if said is None:
+            said, message = said_in(packed), _found(beside, packed["ids"])
+            if said is None and message is None:
                 continue  # the state that told it is no more
-            ledger.add(entry := unpack_entry(packed, said))
+            ledger.add(entry := unpack_entry(packed, said or content_of(message)))
+            if said is None:
+                entry.details = details_of(message)
             entry.epoch = packed.get("epoch", body["epoch"])
             for copy_id in packed["ids"][1:]:
                 ledger.alias(entry, copy_id)
@@ -441,9 +440,10 @@ class Ledger(Entries):
 
 def _told_by(state: Mapping[str, BaseMessage], entry: Entry) -> bool:
     """Whether a message is in a state as the consumer has it, under one of its ids."""
-    return _told_of(state, entry.ids) == entry.content
+    found = _found(state, entry.ids)
+    return found is not None and content_of(found) == entry.content
 
 
-def _told_of(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> Content | None:
-    found = next((message for each in ids if (message := state.get(each)) is not None), None)
-    return None if found is None else content_of(found)
+def _found(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> Any:
+    """The message in a state that bears one of these ids, if one does."""
+    return next((message for each in ids if (message := state.get(each)) is not None), None)

@@ -26,6 +26,7 @@ from langchain_core.messages import (
 __all__ = [
     "AUTO_ID_PREFIX",
     "NO_DETAILS",
+    "SPEAKERS",
     "Content",
     "Details",
     "Space",
@@ -34,6 +35,7 @@ __all__ = [
     "content_of",
     "details_of",
     "is_auto",
+    "mere_text",
 ]
 
 AUTO_ID_PREFIX = "lc_run-"
@@ -48,7 +50,6 @@ THOUGHT_KEY = "reasoning_content"
 PLACE_KEYS = frozenset({"type", "index", "id", "signature"})
 
 SPEAKERS: Mapping[type, str] = {AIMessage: "ai", HumanMessage: "human", SystemMessage: "system"}
-BESIDE_TEXT = ("additional_kwargs", "tool_calls", "invalid_tool_calls")
 
 Space: TypeAlias = Literal["same", "ends", "any"]
 """Where two texts that count as the same may differ in white space, if anywhere."""
@@ -122,8 +123,8 @@ def content_of(message: BaseMessage) -> Content:
 
     Fields that are assigned are not validated: what cannot be read so is compared as it stands.
     """
-    if (text := _mere_text(message)) is not None:
-        return text
+    if (text := mere_text(message)) is not None:
+        return Content(SPEAKERS[type(message)], text)
     try:
         texts: list[str] = []
         blocks: dict[str, list[str]] = {}
@@ -136,13 +137,13 @@ def content_of(message: BaseMessage) -> Content:
         return Content(_kind(message), "", (), (("malformed", repr(message.__dict__)),))
 
 
-def _mere_text(message: BaseMessage) -> Content | None:
-    """What a message says that is nothing but a text, as most do: in a quarter of the time."""
-    kind, fields = SPEAKERS.get(type(message)), vars(message)
-    text = fields.get("content")
-    if kind is None or type(text) is not str or any(map(fields.get, BESIDE_TEXT)):
+def mere_text(message: BaseMessage) -> str | None:
+    """What a message says that is nothing but a text, as most do; None of any other."""
+    said = vars(message).get
+    text = said("content")
+    if type(text) is not str or type(message) not in SPEAKERS or said("additional_kwargs"):
         return None
-    return Content(kind, text)
+    return None if said("tool_calls") or said("invalid_tool_calls") else text
 
 
 def as_whole(message: BaseMessage) -> BaseMessage:
@@ -189,7 +190,10 @@ def _equal(one: Any, other: Any) -> bool:
 
 def details_of(message: BaseMessage) -> Details:
     """Copy what a message carries beside what it says: a node may change the message in place."""
-    return Details(message.name, {**message.additional_kwargs}, {**message.response_metadata})
+    name, kwargs, metadata = message.name, message.additional_kwargs, message.response_metadata
+    if name is None and not kwargs and not metadata:
+        return NO_DETAILS
+    return Details(name, {**kwargs}, {**metadata})
 
 
 class StreamedContent:

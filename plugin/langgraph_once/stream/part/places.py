@@ -119,7 +119,6 @@ def node_path(namespace: Iterable[str]) -> str:
 V = TypeVar("V")
 
 MAX_GRAPHS: Final = 1_024
-"""The most graphs to know at a time."""
 
 
 class PerGraph(dict[Place, V]):
@@ -127,14 +126,21 @@ class PerGraph(dict[Place, V]):
 
     A stream may run any number of graphs. Those that spoke last are kept, and always the one
     at the root; of another that speaks again, what it no longer holds is not told apart.
+
+    Args:
+        most: The most graphs to know at a time.
     """
+
+    def __init__(self, most: int = MAX_GRAPHS) -> None:
+        super().__init__()
+        self._most = most
 
     def note(self, ns: Place, value: V) -> None:
         """Note what holds now of the graph `ns`."""
         # Out and in again: the dict is in the order in which graphs spoke last.
         self.pop(ns, None)
         self[ns] = value
-        if len(self) > MAX_GRAPHS:
+        if len(self) > self._most:
             del self[next(other for other in self if other)]
 
 

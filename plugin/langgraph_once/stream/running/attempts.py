@@ -366,11 +366,11 @@ def dropped(found: Found, task: Task) -> list[str]:
     kept = found.replaced.copy()
     for at, message in enumerate(found.messages):
         if isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES:
-            keys = {key for *_, key in task.given.named.values()} - kept.keys()
+            keys = set(task.given.keys.values()) - kept.keys()
             kept |= dict.fromkeys(keys, found.messages[at + 1 :])
     ids = {key: {str(message.id) for message in messages} for key, messages in kept.items()}
     return [
         message_id
-        for message_id, (*_, key) in task.given.named.items()
+        for message_id, key in task.given.keys.items()
         if key in ids and message_id not in ids[key]
     ]

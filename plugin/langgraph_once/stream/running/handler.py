@@ -228,7 +228,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         step = None if task.is_sent else task.steps[-1]
         found = [*found_in_input(inputs)]
         unproven = self._standing.unproven(graph_of(task), step, inputs, found)
-        task.given.add(inputs, found, unproven)
+        task.given.add(inputs, found, unproven, with_details=self.run.form.tells_details)
         for outer in self._tasks.outer(task.ns):
             outer.given.inside |= task.given.named.keys()
 
@@ -370,7 +370,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         if message_id in self.seen:
             return False
         content = content_of(message)
-        if self._was_given_around(task, content, under=message_id):
+        # `previous` of a functional graph is in no input.
+        if self.run.stood(message) or self._was_given_around(task, content, under=message_id):
             return True
         return message_id in task.given.inside and task.given.claims(content)
 

@@ -63,13 +63,18 @@ class GivenToTask:
     """The input of one attempt of a task.
 
     Attributes:
-        named: For each id the message, its content and details as they were, and the key it was
-            under.
+        named: The message of each id.
+        keys: The key that it was under.
         inside: The ids of what the tasks inside it were given.
     """
 
     def __init__(self) -> None:
-        self.named: dict[str, tuple[BaseMessage, object, Details, str]] = {}
+        # In columns: an object for each message of a long thread is work for the garbage collector,
+        # which takes longer than all the rest.
+        self.named: dict[str, BaseMessage] = {}
+        self.keys: dict[str, str] = {}
+        self._contents: dict[str, object] = {}
+        self._details: dict[str, Details] = {}
         self.inside: set[str] = set()
         self._live: Any = None
         self._found: list[BaseMessage] = []
@@ -79,13 +84,21 @@ class GivenToTask:
         self._unproven: dict[int, BaseMessage] = {}
         self._unclaimed: list[Content] | None = None
 
-    def add(self, value: Any, found: Messages, unproven: Collection[int] = ()) -> None:
+    def add(
+        self,
+        value: Any,
+        found: Messages,
+        unproven: Collection[int] = (),
+        *,
+        with_details: bool = True,
+    ) -> None:
         """Note the input, and what its messages say, which a node may change.
 
         Args:
             value: The input.
             found: The messages in it.
             unproven: The `id()` of those that count as not given.
+            with_details: Whether to note what they carry, too.
         """
         self._live, self._found = value, [message for _, message in found]
         self._items = [(key, _items(item)) for key, item in entries_of(value)]
@@ -95,8 +108,11 @@ class GivenToTask:
             elif message.id is None:
                 self._unnamed[id(message)] = message, message.content
             else:
-                said = message, message.content, details_of(message)
-                self.named[str(message.id)] = (*said, key)
+                message_id = str(message.id)
+                self.named[message_id], self.keys[message_id] = message, key
+                self._contents[message_id] = message.content
+                if with_details and (details := details_of(message)) is not NO_DETAILS:
+                    self._details[message_id] = details
 
     def added_in_place(self) -> list[str]:
         """The ids of messages that its input holds by now, and did not hold when it was given."""
@@ -115,11 +131,12 @@ class GivenToTask:
             message: The message.
             with_details: Whether it must also carry what it carried then.
         """
-        known, content, details, _ = self.named[str(message.id)]
+        message_id = str(message.id)
+        known, details = self.named[message_id], self._details.get(message_id, NO_DETAILS)
         if with_details and details.gained_by(details_of(message)) != NO_DETAILS:
             return False
         if known is message:
-            return message.content is content
+            return message.content is self._contents[message_id]
         return content_of(known) == content_of(message)
 
     def repeated(self, found: Found, replaces: Callable[[str], bool]) -> set[int]:

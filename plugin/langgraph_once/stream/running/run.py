@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
+from langchain_core.messages import BaseMessage
 from langgraph.channels import BinaryOperatorAggregate, DeltaChannel, LastValue
 from langgraph.graph.message import add_messages
 from langgraph.pregel import Pregel
@@ -49,6 +50,7 @@ class Run:
     Attributes:
         put: Takes what the handler sends.
         was_hidden: Whether an earlier stream of the thread has hidden the message of an id.
+        stood: Whether a message stood in the thread before, as it is now, and its reader has it.
     """
 
     def __init__(self, graph: Graph, config: DedupConfig, form: Form, given: Any = None) -> None:
@@ -58,6 +60,7 @@ class Run:
         self.form: Form = form
         self.put: Callable[[Any], Any] | None = None
         self.was_hidden: Callable[[str], bool] = lambda _: False
+        self.stood: Callable[[BaseMessage], bool] = lambda _: False
 
     @contextmanager
     def pending(self) -> Iterator[None]:

@@ -256,6 +256,9 @@ class ProtocolForm(EventForm):
         if out is not None:
             yield out
         gone: Part | None = out if because is Because.REMOVED else None
+        if out is not None and kind is Kind.REMOVE and because is Because.EDITED:
+            # Under another id than the state has it, no state will set it right.
+            gone = out if out.data.id != part.data.id else None
         if kind is Kind.DISCARD and self._answered.intersection(lineage(task_in(part.meta))):
             gone = part
         if gone is not None:

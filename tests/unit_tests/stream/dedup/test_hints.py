@@ -12,6 +12,7 @@ from langgraph.types import RetryPolicy
 
 from langgraph_once import DedupConfig, once
 from langgraph_once.stream import Deduplicator, Ledger, Part
+from langgraph_once.stream.dedup.guess import Guess
 from langgraph_once.stream.dedup.operations import DedupStats
 from langgraph_once.stream.dedup.states.state_cut import Hints, StateCut
 from langgraph_once.stream.ledger.entry import Entry
@@ -124,6 +125,6 @@ def test_what_was_said_in_vain_is_taken_back_in_the_list_of_messages(new: list[A
         stale=[vain],
         hints=None,
         is_message_key=lambda *_: False,
-        stats=DedupStats(),
+        guess=Guess(ledger, DedupStats()),
     )
     assert cut.cut() == {"notes": [], "n": {"messages": [RemoveMessage(id="vain"), *new]}}

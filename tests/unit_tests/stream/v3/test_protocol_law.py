@@ -43,6 +43,7 @@ def leaves(nodes: Iterable[Any]) -> Iterator[Any]:
 @example(nodes=[("graph", [("respaces", "ok"), ("dies_once", "ok")])])
 @example(nodes=[("graph", [("copies", "ok"), ("asks", "ok")])])
 @example(nodes=[("graph", [("copies", "ok"), ("edits", "ha ha ha")])])
+@example(nodes=[("graph", [("copies_as_pair", "ok"), ("edits", "ha ha ha")])])
 def test_what_a_client_shows_is_the_state(nodes: Any) -> None:
     """But for a draft of a graph inside that is resumed: the run that goes on knows of none.
 

@@ -10,8 +10,10 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.forms import Form
-from langgraph_once.stream.dedup.messages.identity import Identity, Match, MessageFact
-from langgraph_once.stream.dedup.messages.reexecution import ConcurrentMessages, Reexecution
+from langgraph_once.stream.dedup.guess import Guess
+from langgraph_once.stream.dedup.message_fact import MessageFact
+from langgraph_once.stream.dedup.messages.identity import Identity, Match
+from langgraph_once.stream.dedup.messages.reexecution import Reexecution
 from langgraph_once.stream.dedup.operations import Because, DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
@@ -63,7 +65,7 @@ class Cases:
     Attributes:
         identity: Finds what a fact speaks of.
         reexecution: What tasks said that ran again.
-        concurrent: What one task streams at a time, in want of an annotation.
+        guess: Answers where no annotation does.
         awaits_ids: What a node wrote without an id waits until a state shows it.
     """
 
@@ -80,9 +82,9 @@ class Cases:
         self._stats = stats
         self._takes_back = form.takes_back
         self._tells_details = form.tells_details
-        self.identity = Identity(ledger, config, stats, space=form.space(config))
+        self.guess = Guess(ledger, stats)
+        self.identity = Identity(ledger, config, self.guess, space=form.space(config))
         self.reexecution = Reexecution(ledger, config, stats, goes_on=form.goes_on(modes))
-        self.concurrent = ConcurrentMessages()
         self.awaits_ids = True
 
     def case_of(self, fact: MessageFact) -> tuple[Case, Match | None]:
@@ -98,7 +100,7 @@ class Cases:
         key = fact.task, fact.id
         if key in self.reexecution.held:
             return Case.HELD, None
-        was_withdrawn = key in self.concurrent.withdrawn
+        was_withdrawn = key in self.guess.withdrawn
         if not was_withdrawn and self._ledger.is_news(*key):
             return Case.FIRST, None
         match = self.identity.of_chunk(fact)

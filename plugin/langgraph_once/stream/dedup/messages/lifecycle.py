@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk, RemoveMessage
 
+from langgraph_once.stream.dedup.message_fact import MessageFact
 from langgraph_once.stream.dedup.messages.cases import Case, Cases
-from langgraph_once.stream.dedup.messages.identity import Match, MessageFact
+from langgraph_once.stream.dedup.messages.identity import Match
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import says
@@ -85,13 +86,11 @@ class Lifecycle(Cases):
             chunk, because = chunk.model_copy(update=silent), Because.ACCUMULATED
             part = part._replace(data=part.data.model_copy(update=silent))
         entry.extend(chunk)
-        abandoned = list(self.concurrent.abandoned(entry)) if self.concurrent.open else ()
-        self._stats.inferred += len(abandoned)
-        for old in abandoned:
+        for old in self.guess.abandoned(entry) if self.guess.beside else ():
             yield self.reexecution.take_back(fact.part, old)
         if fact.is_last:
             self._ledger.settle(entry)
-            self.concurrent.end(entry)
+            self.guess.ends(entry)
         yield Operation(Kind.APPEND, because, part)
 
     def _after_end(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
@@ -101,7 +100,7 @@ class Lifecycle(Cases):
 
     def _goes_on(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
         """A message goes on that was taken back: it comes again from its beginning."""
-        before = fact.part._replace(data=self.concurrent.revived(fact.task, fact.id))
+        before = fact.part._replace(data=self.guess.revived(fact.task, fact.id))
         begin = Operation(Kind.BEGIN, Because.NEXT, before)
         return self._noted(fact, iter((begin, Operation(Kind.APPEND, Because.NEXT, fact.part))))
 
@@ -137,7 +136,7 @@ class Lifecycle(Cases):
                     return
             entry = self._note_first(fact, chunk)
             if fact.note is None:
-                self.concurrent.note(entry, self._ledger.open_in(fact.task))
+                self.guess.begins(entry)
             return
         entry.extend(chunk)
         if getattr(chunk, "chunk_position", None) == "last":

@@ -5,23 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.messages.identity import MessageFact
+from langgraph_once.stream.dedup.message_fact import MessageFact
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation, removing
-from langgraph_once.stream.ledger.entry import Entry, State
+from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.texts import saying
 from langgraph_once.stream.part.content import StreamedContent
 from langgraph_once.stream.part.places import TASK_NS_KEY, bare
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["ConcurrentMessages", "HeldRetry", "Reexecution", "end_of"]
+__all__ = ["HeldRetry", "Reexecution", "end_of"]
 
 
 class HeldRetry:
@@ -219,61 +218,3 @@ class Reexecution:
     def _because(self, entry: Entry) -> Because:
         is_old = entry.began_in < self._ledger.epoch
         return Because.EARLIER_STREAM if is_old else Because.EARLIER_ATTEMPT
-
-
-# Bounds memory: an entry leaves only if its message goes on, which few ever do.
-MAX_WITHDRAWN = 1024
-MAX_CONCURRENT = 32
-"""The last ones. Where no chunk is the last of its message, all messages of a task stay open."""
-
-Key = tuple[str, str]
-"""The task and the id of a message."""
-
-
-class ConcurrentMessages:
-    """Messages of one task that may be attempts at the same answer, with no annotation to tell.
-
-    A retry looks like that: a model broke off, and the same task speaks again under another id
-    (D4). Two models at once look like that, too, where one says the same as the other, a little
-    behind it.
-
-    Attributes:
-        open: For a message what its task is streaming besides.
-        withdrawn: What was taken back, and may go on all the same.
-    """
-
-    def __init__(self) -> None:
-        self.open: dict[Key, list[Entry]] = {}
-        self.withdrawn: dict[Key, Entry] = {}
-
-    def note(self, entry: Entry, streamed: Iterable[Entry]) -> None:
-        """Note what a task is streaming, the last first, besides a message that begins."""
-        others = [other for other in islice(streamed, MAX_CONCURRENT + 1) if other is not entry]
-        if others:
-            self.open[entry.task, entry.id] = others[::-1]
-
-    def end(self, entry: Entry) -> None:
-        """Note that a message is complete."""
-        self.open.pop((entry.task, entry.id), None)
-
-    def abandoned(self, new: Entry) -> Iterator[Entry]:
-        """What a model began to say and broke off, as another now says all of it too.
-
-        Should it go on after all, `revived` has what was taken back.
-        """
-        others = self.open.pop((new.task, new.id), [])
-        others = [old for old in others if old.state is State.OPEN]
-        later = [old for old in others if old.size > new.size]
-        if later:
-            self.open[new.task, new.id] = later
-        for old in others:
-            if old not in later and new.content.begins_with(old.content):
-                self.withdrawn[old.task, old.id] = old
-                if len(self.withdrawn) > MAX_WITHDRAWN:
-                    del self.withdrawn[next(iter(self.withdrawn))]
-                yield old
-
-    def revived(self, task: str, message_id: str) -> AIMessageChunk:
-        """What was taken back of a message that goes on all the same."""
-        old = self.withdrawn.pop((task, message_id))
-        return AIMessageChunk(content=old.content.text, id=message_id)

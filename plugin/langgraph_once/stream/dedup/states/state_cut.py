@@ -23,7 +23,7 @@ from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
-from langgraph_once.stream.dedup.operations import DedupStats
+from langgraph_once.stream.dedup.guess import Guess
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import MAX_MESSAGES, Ledger
 from langgraph_once.stream.ledger.texts import copied, saying, says
@@ -48,7 +48,7 @@ __all__ = [
     "is_default_key",
     "listed",
     "listed_ids",
-    "listed_unnamed",
+    "named_and_not",
 ]
 
 
@@ -120,9 +120,9 @@ class StateCut:
         part: The part. Not changed: what must change is rebuilt.
         ledger: What the consumer has; notes what stays as delivered.
         stale: What was sent in attempts that failed, to be taken back by this part or a later.
-        hints: What is known of the run; None where copies must be inferred from what is said.
+        hints: What is known of the run; None where copies must be guessed.
         is_message_key: Which keys hold messages.
-        stats: Counts the copies that were recognised by their text alone.
+        guess: Guesses them.
     """
 
     part: Part
@@ -131,7 +131,7 @@ class StateCut:
     stale: list[Entry]
     hints: Hints | None
     is_message_key: IsMessageKeyIn
-    stats: DedupStats
+    guess: Guess
 
     def __post_init__(self) -> None:
         self._ns = self.part.ns
@@ -289,29 +289,26 @@ class StateCut:
         if pending.comes_in_update(self._ns, content):
             return True
         original = self._original(content)
-        infers = original is None and self.hints is None and not self._is_snapshot
-        if infers and pending.claim_copied(self._node, content, self.ledger.epoch):
-            self.stats.inferred += 1
+        guesses = original is None and self.hints is None and not self._is_snapshot
+        if guesses and self.guess.is_unnamed_copy(self._node, content):
             return True
         self.ledger.await_id(self._ns, content, entry=original, in_update=True)
         return original is not None
 
     def _original(self, content: Content, message_id: str = "") -> Entry | None:
         """What this is a copy of: by its task, where that is known, else by its node alone."""
-        if self.hints is not None:
+        if self.hints is None:
+            task, copy = self._node, None
+            if not self._is_snapshot:
+                copy = self.guess.copy_in_update(task, content)
+        else:
             _, task = self.hints.origins.get(message_id, ((), ""))
             space = self.hints.space
-            original = task and self.ledger.match_copy(task, content, space=space)
-        elif self._is_snapshot:
+            copy = self.ledger.match_copy(task, content, space=space) if task else None
+        if copy is None or not self._listed.keys().isdisjoint(copy.ids):
             return None
-        else:
-            task = self._node
-            original = self.ledger.match_in_update(task, content)
-        if not (task and original) or any(known in self._listed for known in original.ids):
-            return None
-        self.stats.inferred += self.hints is None
-        self.ledger.claim(original, task)
-        return original
+        self.ledger.claim(copy, task)
+        return copy
 
     def _new_message(self, message: BaseMessage, message_id: str) -> Iterator[BaseMessage]:
         """`message`, if the consumer lacks it; from now on it has it."""
@@ -388,13 +385,16 @@ def in_lists(data: Any) -> dict[str, BaseMessage]:
     return {str(message.id): message for message, _ in listed(data) if message.id}
 
 
-def listed_unnamed(data: Any) -> dict[Place, list[Content]]:
-    """What the messages in a payload say that have no id, by the places of their lists."""
+def named_and_not(data: Any) -> tuple[dict[str, Place], dict[Place, list[Content]]]:
+    """`listed_ids`; and what those messages say that have no id, by the places of their lists."""
+    named: dict[str, Place] = {}
     unnamed: dict[Place, list[Content]] = {}
     for message, place in listed(data):
-        if not message.id:
+        if message.id:
+            named[str(message.id)] = place
+        else:
             unnamed.setdefault(place, []).append(content_of(message))
-    return unnamed
+    return named, unnamed
 
 
 def listed(data: Any) -> Iterator[tuple[BaseMessage, Place]]:
@@ -402,17 +402,22 @@ def listed(data: Any) -> Iterator[tuple[BaseMessage, Place]]:
 
     What refers to itself, or is referred to often, is looked into once: at the first place.
     """
-    return _listed(data, (), {})
+    for messages, place in _lists(data, (), {}):
+        for message in messages:
+            yield message, place
 
 
-def _listed(data: Any, place: Place, seen: dict[int, Any]) -> Iterator[tuple[BaseMessage, Place]]:
+def _lists(
+    data: Any, place: Place, seen: dict[int, Any]
+) -> Iterator[tuple[list[BaseMessage], Place]]:
+    """The messages of each list of messages, and its place."""
     is_list = type(data) in LISTS
-    if is_list and any(isinstance(item, BaseMessage) for item in data):
-        yield from ((item, place) for item in data if isinstance(item, BaseMessage))
+    if is_list and (messages := [item for item in data if isinstance(item, BaseMessage)]):
+        yield messages, place
     elif id(data) not in seen and (inner := _inner(data)):
         seen[id(data)] = data  # held, so that no other object gets its `id()`
         for key, value in inner:
-            yield from _listed(value, (*place, key), seen)
+            yield from _lists(value, (*place, key), seen)
 
 
 def _inner(data: Any) -> Iterable[tuple[str, Any]]:
