@@ -296,22 +296,12 @@ class RemoteConfig:
     """How a client reads the runs of a server, over as many connections as that takes."""
 
     max_retries: Annotated[int, Field(ge=0)] = 10
-    """How often in a row to connect again in vain. A connection that brought something new, or
-    was open for `max_backoff_s`, was not in vain."""
-
-    backoff_s: Annotated[float, Field(ge=0)] = 0.1
-    """How long to wait before the first of those; twice as long before each next; in seconds.
-    Up to as much is added to each at random. It grows also from one connection that brought
-    something to the next, while each is cut sooner than it was waited for."""
-
-    max_backoff_s: Annotated[float, Field(ge=0)] = 10
-    """The longest such wait; in seconds."""
+    """How often in a row to connect again in vain: at once, then after waits that double from a
+    tenth of a second to ten. A connection that brought something new, or was open for ten seconds,
+    was not in vain."""
 
     idle_timeout_s: Annotated[float, Field(gt=0)] | None = 15
     """After how long without a byte an event stream counts as cut; in seconds. Servers send a
     heartbeat every five, so 15 notices a dead connection soon; one that sends none is asked again,
     and nothing is lost. It holds for streams that the server offers to resume; for all else the
     client's own read timeout does, by default 300 seconds. None: that one alone."""
-
-    max_frame_bytes: Annotated[int, Field(ge=1024)] = 32 * 1024 * 1024
-    """The longest event to take; in bytes."""

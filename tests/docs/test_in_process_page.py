@@ -9,7 +9,11 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, interrupt
 
 from tests.docs.problem import ANSWER, retried
 from tests.docs.snippets import run
@@ -54,6 +58,33 @@ async def test_a_retried_answer_is_said_once(ask: Ask) -> None:
     over = httpx.ASGITransport(names["app"])
     async with httpx.AsyncClient(transport=over, base_url="http://test") as client:
         assert await ask(client) == ANSWER
+
+
+def asking() -> Any:
+    """A graph that speaks, asks a person, and speaks again, all in one node."""
+
+    def node(_: Any) -> Any:
+        said = [GenericFakeChatModel(messages=iter([AIMessage(ANSWER)])).invoke("Where?")]
+        said.append(GenericFakeChatModel(messages=iter([AIMessage(interrupt("More?"))])).invoke(""))
+        return {"messages": said}
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("node", node).add_edge(START, "node")
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+@pytest.mark.parametrize(("name", "times"), [("agent", 2), ("agent_that_asks", 1)])
+async def test_a_resume_repeats_what_was_said_unless_the_graph_remembers(
+    name: str, times: int
+) -> None:
+    names = await run("docs/in-process.md", {"graph": asking()})
+    config, words = {"configurable": {"thread_id": "1"}}, list[str]()
+    turns: list[Any] = [{"messages": [("user", "Where?")]}, Command(resume="And more.")]
+    for asked in turns:
+        async for message, _ in names[name].astream(asked, config, stream_mode="messages"):
+            if isinstance(message, AIMessage):
+                words.append(str(message.text))
+    assert "".join(words) == ANSWER * times + "And more."
 
 
 @pytest.mark.parametrize("ask", [by_hand, over_langserve, over_ag_ui])

@@ -57,7 +57,6 @@ WRAPPED = "langgraph_once.platform.graphs"
 FORGOTTEN_FRAME = 3
 """Behind which event the reader of such a run is cut off."""
 
-QUICK = RemoteConfig(backoff_s=0.01, max_backoff_s=0.1)
 MODES = ("messages-tuple", "updates", "values")
 
 AUTO = DedupConfig(state="auto")
@@ -169,7 +168,11 @@ def _difference(events: Sequence[Part], log: Sequence[Part]) -> str:
 
 def _reader(case: Case, thread_id: str, run_id: str | None = None) -> RunReader:
     return RunReader(
-        QUICK, thread_id=thread_id, run_id=run_id, modes=case.modes, subgraphs=case.subgraphs
+        RemoteConfig(),
+        thread_id=thread_id,
+        run_id=run_id,
+        modes=case.modes,
+        subgraphs=case.subgraphs,
     )
 
 
@@ -316,7 +319,7 @@ async def restarted(server: DevServer, restart: Restart) -> Restarted:
             "stream_mode": list(case.modes),
             "stream_subgraphs": case.subgraphs,
             "dedup": AUTO,
-            "remote": RemoteConfig(max_retries=30, max_backoff_s=1),
+            "remote": RemoteConfig(max_retries=30),
         }
         stream = stream_run(client, thread_id, case.graph, input=ASKED, **call)
         try:
@@ -377,7 +380,7 @@ async def finished_while_away(server: DevServer, case: Case) -> Restarted:
                 stream_mode=list(case.modes),
                 stream_subgraphs=case.subgraphs,
                 dedup=AUTO,
-                remote=RemoteConfig(max_retries=30, max_backoff_s=1),
+                remote=RemoteConfig(max_retries=30),
             )
             parts.append(await anext(stream))
             await direct.runs.join(thread_id, str(stream.run_id))

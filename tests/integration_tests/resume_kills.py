@@ -35,7 +35,7 @@ from tests.integration_tests.cuts import opened, take, texts, texts_of
 
 __all__ = ["READERS", "Killed", "killed_amid_resume"]
 
-REMOTE = RemoteConfig(max_retries=30, max_backoff_s=1)
+REMOTE = RemoteConfig(max_retries=30)
 NOTED_S = 10.0
 """How often the server notes its runs."""
 

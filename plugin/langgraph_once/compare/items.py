@@ -14,7 +14,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.compare import view
 from langgraph_once.events.reading.content_blocks import text_pieces
-from langgraph_once.events.vocabulary.base import related
+from langgraph_once.events.vocabulary import related
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.forms import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind

@@ -5,26 +5,28 @@ event_stream.py  what it returns: events to iterate, to pick by type, to handle
 transcript.py    events folded to tool calls, messages, channels
 sources.py       any source to parts
 reading/         parts to events
-vocabulary/      the events, and what can be watched
-render/          events as SSE, AG-UI, text
+config.py        what can be watched
+vocabulary.py    the events
+codec.py         events to JSON and back
+render.py        events as SSE and text; AG-UI is ag_ui.py
 """
 
 from langgraph_once.errors import CallbackError
-from langgraph_once.events.event_stream import AsyncEvents, Events
-from langgraph_once.events.processor import ChannelStreamingProcessor
-from langgraph_once.events.sources import Chunk
-from langgraph_once.events.transcript import ToolCallRecord, ToolCallTracker, Transcript
-from langgraph_once.events.vocabulary.base import BaseEvent, SoFar
-from langgraph_once.events.vocabulary.codec import from_dict, to_dict
-from langgraph_once.events.vocabulary.config import (
+from langgraph_once.events.codec import from_dict, to_dict
+from langgraph_once.events.config import (
     ChannelConfig,
     ChannelMode,
     Include,
     TokenStreamingConfig,
 )
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.event_stream import AsyncEvents, Events
+from langgraph_once.events.processor import ChannelStreamingProcessor
+from langgraph_once.events.sources import Chunk
+from langgraph_once.events.transcript import ToolCallRecord, ToolCallTracker, Transcript
+from langgraph_once.events.vocabulary import (
     EVENT_TYPES,
     ArtifactEvent,
+    BaseEvent,
     ChannelUpdateEvent,
     ChannelValueEvent,
     CustomEvent,
@@ -36,6 +38,7 @@ from langgraph_once.events.vocabulary.event import (
     MessageRemovedEvent,
     MessageReplacedEvent,
     MessageSupersededEvent,
+    SoFar,
     StreamEndedEvent,
     StreamErrorEvent,
     TaskFinishedEvent,

@@ -15,7 +15,7 @@ from contextlib import aclosing, closing
 from typing import Any, Generic, TypeVar, overload
 
 from langgraph_once.errors import CallbackError
-from langgraph_once.events.vocabulary.base import BaseEvent, called
+from langgraph_once.events.vocabulary import BaseEvent, called
 
 __all__ = ["AsyncEvents", "Events"]
 

@@ -31,6 +31,12 @@ from langgraph.stream import AsyncGraphRunStream, GraphRunStream
 
 from langgraph_once.config import READER_CHECKPOINT, DedupConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.events.config import (
+    ChannelConfig,
+    Include,
+    TokenStreamingConfig,
+    checked_channels,
+)
 from langgraph_once.events.event_stream import AsyncEvents, Events
 from langgraph_once.events.reading.part_reader import PartReader
 from langgraph_once.events.reading.thread_memory import Bounded, ThreadMemory
@@ -50,13 +56,7 @@ from langgraph_once.events.sources import (
     shape_reader,
     state_before,
 )
-from langgraph_once.events.vocabulary.config import (
-    ChannelConfig,
-    Include,
-    TokenStreamingConfig,
-    checked_channels,
-)
-from langgraph_once.events.vocabulary.event import Event
+from langgraph_once.events.vocabulary import Event
 from langgraph_once.stream import Deduplicator, Ledger
 from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
 from langgraph_once.stream.bookkeeping import Calls, FailureGuard, aanswer, answer

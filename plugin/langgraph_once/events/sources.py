@@ -23,9 +23,9 @@ from langgraph_sdk.errors import NotFoundError
 
 from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.errors import ConfigError, StreamError
+from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.events.reading.channels import node_updates
 from langgraph_once.events.reading.thread_memory import Bounded, RecentKeys
-from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.stream import OnceStreams, Part, event_part, once, sdk_part, v2_part
 from langgraph_once.stream.bookkeeping import Call, Calls
 from langgraph_once.stream.part.from_json import revive, revive_part

@@ -12,8 +12,7 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.events.reading.content_blocks import whole_calls
-from langgraph_once.events.vocabulary.base import SoFar, ToolCallEvent, related
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     ArtifactEvent,
     CustomEvent,
     Event,
@@ -23,14 +22,17 @@ from langgraph_once.events.vocabulary.event import (
     MessageRemovedEvent,
     MessageReplacedEvent,
     MessageSupersededEvent,
+    SoFar,
     StreamErrorEvent,
     TokenStreamEvent,
     ToolCallCompletedEvent,
+    ToolCallEvent,
     ToolCallFailedEvent,
     ToolCallProgressEvent,
     ToolCallStartedEvent,
     ToolResultEvent,
     UIEvent,
+    related,
 )
 from langgraph_once.stream.part.places import Where
 
@@ -130,12 +132,13 @@ class ToolCallTracker:
                 call.so_far, call.error = SoFar.of(event.accumulated_args), event.error
 
     def _answer(self, event: ToolResultEvent) -> None:
-        """Put a result to the call that it answers."""
+        """Put a result to the call that it answers. An event without a message is of a stream
+        that did not know the call."""
         calls = [
             call
             for call in self._calls
             if call.tool_call_id == event.tool_call_id
-            and call.message_id == event.message_id
+            and event.message_id in (None, call.message_id)
             and related(call.where.namespace, event.namespace)
         ]
         same_task = [call for call in calls if call.where.task_id == event.task_id]

@@ -46,7 +46,7 @@ class NoEventStreamError(httpx.TransportError):
 class _Terms(NamedTuple):
     """What sync and async connections have in common."""
 
-    config: RemoteConfig
+    idle_timeout_s: float | None
     opened: Opened
 
     def request(
@@ -62,7 +62,7 @@ class _Terms(NamedTuple):
         """
         content_headers, content = encoded
         if method == "GET":  # to join; a POST begins a run, and may wait for a worker
-            read_s = _shorter(timeout.read, self.config.idle_timeout_s)
+            read_s = _shorter(timeout.read, self.idle_timeout_s)
             timeout = httpx.Timeout(**{**timeout.as_dict(), "read": read_s})
         headers = {**content_headers, **ASKED, **(headers or {})}
         return {"content": content, "headers": headers, "timeout": timeout}
@@ -81,7 +81,7 @@ class _Terms(NamedTuple):
             )
         read_s = _shorter(timeout.read, self.opened(response.headers, response.http_version))
         response.request.extensions.get("timeout", {})["read"] = read_s
-        return FrameReader(self.config.max_frame_bytes)
+        return FrameReader()
 
 
 class Connection(HttpClient):
@@ -89,13 +89,13 @@ class Connection(HttpClient):
 
     Args:
         http: The user's client, which stays as it is.
-        config: Bounds.
+        config: How long a stream may be silent.
         opened: Called with the response when a stream begins.
     """
 
     def __init__(self, http: HttpClient, config: RemoteConfig, opened: Opened) -> None:
         super().__init__(http.client)
-        self._terms = _Terms(config, opened)
+        self._terms = _Terms(config.idle_timeout_s, opened)
 
     async def stream(  # type: ignore[override]  # frames have one field more than `StreamPart`s
         self,
@@ -130,7 +130,7 @@ class SyncConnection(SyncHttpClient):
 
     def __init__(self, http: SyncHttpClient, config: RemoteConfig, opened: Opened) -> None:
         super().__init__(http.client)
-        self._terms = _Terms(config, opened)
+        self._terms = _Terms(config.idle_timeout_s, opened)
 
     def stream(  # type: ignore[override]  # as in `Connection`
         self,

@@ -1,4 +1,4 @@
-"""Bytes into frames of an event stream, within bounds.
+"""Bytes into frames of an event stream.
 
 A frame as a LangGraph server writes it (`event`, one line of `data`, `id`) is cut out and read at
 once. Everything else goes to the SDK's decoder. The decoder reads any event stream, line by line,
@@ -198,14 +198,9 @@ CHECKED: Final = (b"data", b"event")
 
 
 class FrameReader:
-    """Reads frames. What is left at the end of a connection is dropped: it is no frame.
+    """Reads frames. What is left at the end of a connection is dropped: it is no frame."""
 
-    Args:
-        max_bytes: The longest frame to take.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
+    def __init__(self) -> None:
         self._lines = BytesLineDecoder()
         self._decoder = SSEDecoder()
         self._tokens = TokenReader()
@@ -221,7 +216,7 @@ class FrameReader:
         """The frames that end in these bytes.
 
         Raises:
-            StreamError: A frame is too long, or holds no JSON.
+            StreamError: A frame holds no JSON.
         """
         if self._is_within:
             rest, end, data = data.partition(END)
@@ -246,7 +241,7 @@ class FrameReader:
             return None
         end = text.rfind(ID)
         data = text[len(self._begin) : end]
-        if end < 0 or len(text) > self._max_bytes:
+        if end < 0:
             return None
         try:
             found, number = self._read(data)
@@ -278,18 +273,11 @@ class FrameReader:
         for line in lines:
             if line:
                 self._bytes += len(line)
-                if self._bytes > self._max_bytes:
-                    break
                 if line.startswith(CHECKED):
                     self._check = crc32(line, self._check)
                 self._decoder.decode(line)
             elif (frame := self._frame()) is not None:
                 yield frame
-        if self._bytes + len(self._lines.buffer) > self._max_bytes:
-            raise StreamError(
-                f"a frame of the event stream is longer than {self._max_bytes} bytes; "
-                "raise RemoteConfig.max_frame_bytes if the run sends such states"
-            )
 
     def _frame(self) -> Frame | None:
         """The frame that an empty line ends, if it says anything."""

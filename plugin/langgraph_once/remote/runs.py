@@ -143,7 +143,7 @@ class _Stream:
 
     def _joined(self) -> Steps[Reading]:
         request, config = self._request, self._request.remote or RemoteConfig()
-        yield from self._ask_modes(Backoff(config))
+        yield from self._ask_modes(Backoff(config.max_retries))
         modes = request.wire_modes
         consumer = Consumer(
             request.dedup,

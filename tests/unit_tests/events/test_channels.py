@@ -322,28 +322,6 @@ def test_tool_calls_are_told_from_states_where_no_tokens_are_watched() -> None:
     assert list(processor.feed(again)) == []
 
 
-def test_news_of_tools_and_their_messages_tell_each_stage_once() -> None:
-    processor = ChannelStreamingProcessor(
-        token_streaming=TokenStreamingConfig(), include=["tool_calls"]
-    )
-    started = {
-        "event": "tool-started",
-        "tool_call_id": "c1",
-        "tool_name": "find",
-        "input": {"a": 1},
-    }
-    finished = {"event": "tool-finished", "tool_call_id": "c1", "output": "Found."}
-    assert [e.type for e in processor.feed(Part((), "tools", started))] == [
-        "tool_call_started",
-        "tool_call_completed",
-    ]
-    assert [e.type for e in processor.feed(Part((), "tools", finished))] == ["tool_result"]
-    error = {"event": "tool-error", "tool_call_id": "c2", "message": "broken"}
-    (failed,) = processor.feed(Part((), "tools", error))
-    assert failed.type == "tool_result"
-    assert (failed.status, failed.content) == ("error", "broken")
-
-
 def test_a_possible_gap_is_told() -> None:
     processor = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
     (gap,) = processor.feed(Part((), "gap", "the connection was cut"))

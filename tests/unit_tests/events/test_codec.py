@@ -40,7 +40,7 @@ from langgraph_once.events import (
     from_dict,
     to_dict,
 )
-from langgraph_once.events.vocabulary.event import EVENT_TYPES
+from langgraph_once.events.vocabulary import EVENT_TYPES
 
 PLACE: dict[str, Any] = {
     "namespace": ["team:t1", "agent:t2"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langgraph_once.events.vocabulary.base import Growing, SoFar
+from langgraph_once.events.vocabulary import Growing, SoFar
 
 
 @given(st.lists(st.text(max_size=3)), st.data())

@@ -26,7 +26,7 @@ from tests.corpus.scenario import ASKED
 from tests.unit_tests.events.team import QUESTION, agent
 from tests.unit_tests.events.test_tool_calls import ELSEWHERE, HERE, chunk, ends, made
 
-MODES = ("messages", "updates", "values", "tools")
+MODES = ("messages", "updates", "values")
 STAGES = {"tool_call_started": 1, "tool_call_completed": 1, "tool_result": 1}
 CALL: Any = {"name": "find", "args": {"a": 1}, "id": "c1"}
 
@@ -38,7 +38,7 @@ def stages(events: list[Event]) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def chunks() -> list[Any]:
-    """All that an agent with one tool call streams, in the four modes that tell of it."""
+    """All that an agent with one tool call streams, in the three modes that tell of it."""
     graph: Any = agent("a", "Paris")
     asked: Any = {"stream_mode": list(MODES), "subgraphs": True, "version": "v2"}
     return list(graph.stream(QUESTION, **asked))
@@ -191,49 +191,3 @@ def test_a_message_that_is_removed_while_it_streams_closes_its_calls() -> None:
         "message_removed",
         "stream_ended",
     ]
-
-
-NEWS: Any = [
-    {"event": "tool-started", "tool_call_id": "c1", "tool_name": "find", "input": {"a": 1}},
-    {"event": "tool-output-delta", "tool_call_id": "c1", "delta": "It"},
-    {"event": "tool-finished", "tool_call_id": "c1", "output": "It is."},
-]
-KEY = ChannelConfig(key="messages")
-
-
-def told_of_tools(*before: Part, ns: tuple[str, ...] = (), **how: Any) -> list[str]:
-    watching = ChannelStreamingProcessor(dedup=None, **how)
-    for part in before:
-        list(watching.feed(part))
-    return [e.type for news in NEWS for e in watching.feed(Part(ns, "tools", news))]
-
-
-@pytest.mark.parametrize(
-    ("how", "is_told"),
-    [
-        ({"include": ["tool_calls"]}, True),
-        ({"channels": [KEY]}, False),
-        ({"token_streaming": TokenStreamingConfig()}, True),
-        ({"token_streaming": TokenStreamingConfig(include_tool_calls=False)}, False),
-        ({"token_streaming": TokenStreamingConfig(message_tags={"public"})}, False),
-        ({"token_streaming": TokenStreamingConfig(enabled_namespaces={"a"})}, False),
-        ({"token_streaming": TokenStreamingConfig(enabled_namespaces={"a"}), "ns": ("a:1",)}, True),
-        (
-            {"token_streaming": TokenStreamingConfig(), "include": ["tool_calls"], "ns": ("a:1",)},
-            True,
-        ),
-    ],
-)
-def test_news_of_tools_are_told_to_those_who_watch_calls_there(how: Any, is_told: bool) -> None:
-    expected = ["tool_call_started", "tool_call_completed", "tool_result"]
-    assert told_of_tools(**how) == (expected if is_told else [])
-
-
-def test_news_of_a_call_are_told_to_who_saw_the_call() -> None:
-    piece = tool_call_chunk(name="find", args='{"a": 1}', id="c1", index=0)
-    asking = AIMessageChunk(content="", id="m1", tool_call_chunks=[piece], chunk_position="last")
-    shown = Part((), "messages", asking, {"langgraph_node": "model", "tags": ["public"]})
-    tagged = TokenStreamingConfig(message_tags={"public"})
-    assert told_of_tools(shown, token_streaming=tagged) == ["tool_result"]
-    mute = TokenStreamingConfig(include_tool_calls=False)
-    assert told_of_tools(shown, token_streaming=mute) == []

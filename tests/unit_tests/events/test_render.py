@@ -28,9 +28,8 @@ from langgraph_once.events import (
     from_dict,
     to_dict,
 )
-from langgraph_once.events.render import to_ag_ui, to_console, to_sse
-from langgraph_once.events.render.console import TEXTS
-from langgraph_once.events.vocabulary.event import EVENT_TYPES
+from langgraph_once.events.render import TEXTS, to_ag_ui, to_console, to_sse
+from langgraph_once.events.vocabulary import EVENT_TYPES
 from tests.corpus.graphs import chain, says
 from tests.corpus.scenario import ASKED, Scenario
 from tests.corpus.wires import anthropic

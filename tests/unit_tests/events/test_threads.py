@@ -80,6 +80,31 @@ def test_who_sees_a_call_by_its_tag_sees_the_result_in_the_next_stream(is_apart:
     assert [e.content for e in events if isinstance(e, ToolResultEvent)] == ["sent to kim"]
 
 
+def chunks_of(graph: Any, asked: Any, thread: Any, *modes: str) -> Any:
+    """The chunks of a stream that is over: no graph of this process tells who reads it what it
+    began with."""
+    return iter([*graph.stream(asked, thread, stream_mode=[*modes], version="v2")])
+
+
+def test_chunks_under_way_tell_by_their_first_state_which_calls_were_there() -> None:
+    graph, thread = once(mailer(tags=["public"])), {"configurable": {"thread_id": "chunks"}}
+    list(chunks_of(graph, ASKED, thread, "messages", "values"))
+    chunks = chunks_of(graph, APPROVED, thread, "messages", "values")
+    events = tokens(message_tags={"public"})().stream_sync(chunks)
+    (result,) = [event for event in events if isinstance(event, ToolResultEvent)]
+    assert (result.content, result.name) == ("sent to kim", "send")
+    assert result.message_id is not None
+
+
+def test_a_result_of_a_stream_that_did_not_know_the_call_is_put_to_it() -> None:
+    graph, thread = once(mailer()), {"configurable": {"thread_id": "chunks"}}
+    transcript = Transcript()
+    for turn in (ASKED, APPROVED):
+        for event in tokens()().stream_sync(chunks_of(graph, turn, thread, "messages")):
+            transcript.apply(event)
+    assert told_calls(transcript) == [("send", {"to": "kim"}, ["sent to kim"])]
+
+
 def test_who_does_not_see_a_call_does_not_see_its_result_in_the_next_stream() -> None:
     events = play(mailer(tags=["own"]), ASKED, APPROVED, make=tokens(message_tags={"public"}))
     assert not [event for event in events if isinstance(event, ToolResultEvent)]

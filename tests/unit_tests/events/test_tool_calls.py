@@ -362,7 +362,7 @@ def test_a_result_is_told_once_whoever_brings_it() -> None:
     tracker = made()
     list(tracker.whole(AIMessage("", tool_calls=[call_of("c1")], id="m1"), HERE))
     answer = ToolMessage("Found.", tool_call_id="c1")
-    assert len(list(tracker.result(answer, HERE, source="tools"))) == 1
+    assert len(list(tracker.result(answer, HERE))) == 1
     assert list(tracker.result(answer, HERE)) == []
 
 

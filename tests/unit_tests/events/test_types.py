@@ -13,7 +13,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
 )
 from langgraph_once.events import __all__ as names
-from langgraph_once.events.vocabulary.event import EVENT_TYPES
+from langgraph_once.events.vocabulary import EVENT_TYPES
 from tests.corpus.graphs import chain, says
 from tests.corpus.scenario import ASKED
 

@@ -23,7 +23,7 @@ __all__ = [
 
 BEGUN = ("metadata", {"run_id": RUN, "attempt": 1}, "1-0")
 SUCCESS = answer({"run_id": RUN, "status": "success"})
-QUICK = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0)
+QUICK = RemoteConfig(max_retries=2)
 RUN_UNKNOWN = "the server no longer knows the run"
 EVENTS_LOST = "the server no longer has the events of the run"
 EVENTS_MISSING = "the server no longer has all events of the run"

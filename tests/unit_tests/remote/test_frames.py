@@ -64,8 +64,8 @@ def pieces(body: bytes, sizes: list[int]) -> list[bytes]:
     return [*found, body[at:]]
 
 
-def read(data: list[bytes], max_bytes: int = 1 << 20) -> list[Frame]:
-    reader = FrameReader(max_bytes)
+def read(data: list[bytes]) -> list[Frame]:
+    reader = FrameReader()
     return [frame for piece in data for frame in reader.feed(piece)]
 
 
@@ -151,12 +151,3 @@ def test_what_ends_like_a_token_is_no_token() -> None:
     ]
     with pytest.raises(StreamError, match="no JSON"):
         read(bodies)
-
-
-@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
-@pytest.mark.parametrize("size", [10, 1 << 20])
-def test_a_frame_that_is_too_long_is_refused(end: bytes, size: int) -> None:
-    body = end.join([b"event: a", b'data: "' + b"x" * 2_000 + b'"', b"id: 1", b"", b""])
-    cut = [body[at : at + size] for at in range(0, len(body), size)]
-    with pytest.raises(StreamError, match="longer than 1000 bytes"):
-        read(cut, max_bytes=1_000)

@@ -9,6 +9,7 @@ import pytest
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
+from langgraph_once.remote.following import retries
 from langgraph_once.remote.following.numbers import Frame
 from langgraph_once.remote.following.questions import QuestionFailed, between
 from langgraph_once.remote.following.run_reader import Headers, RunReader
@@ -49,15 +50,21 @@ def test_a_run_that_is_over_ends_the_stream_without_a_wait() -> None:
     assert taken(joined(), {"status": "success"}) == [("success", [])]
 
 
-def test_a_run_under_way_is_joined_again_after_a_wait() -> None:
-    wait_s, outcome = taken(joined(backoff_s=1), {"status": "running"})
+def test_a_run_under_way_is_joined_again_after_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "FIRST_WAIT_S", 1)
+    monkeypatch.setattr(retries, "MAX_WAIT_S", 1)
+    wait_s, outcome = taken(joined(), {"status": "running"})
     assert wait_s >= 1
     assert outcome is None
 
 
 @pytest.mark.parametrize("answer", [UNFIT, [], {"status": 5}], ids=["failed", "list", "number"])
-def test_a_question_without_an_answer_is_asked_again_after_a_wait(answer: Any) -> None:
-    wait_s, outcome = taken(joined(backoff_s=1), answer)
+def test_a_question_without_an_answer_is_asked_again_after_a_wait(
+    answer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retries, "FIRST_WAIT_S", 1)
+    monkeypatch.setattr(retries, "MAX_WAIT_S", 1)
+    wait_s, outcome = taken(joined(), answer)
     assert wait_s >= 1
     assert outcome is None
 

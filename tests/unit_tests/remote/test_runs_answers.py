@@ -13,6 +13,7 @@ from langgraph_once import ChannelStreamingProcessor, TokenStreamingConfig
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError, StreamInterrupted
 from langgraph_once.remote import stream_run
+from langgraph_once.remote.following import retries
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import (
     BEGUN,
@@ -177,17 +178,17 @@ SYNC = Client(is_async=False)
 """Enough, where connections are waited for."""
 
 
-def test_connections_that_hold_are_not_in_vain() -> None:
+def test_connections_that_hold_are_not_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy that ends each connection after a time, and a node that is silent for longer."""
     silent = stream(events(custom(1)), whole=False)
-    config = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
+    config = RemoteConfig(max_retries=2, idle_timeout_s=0.2)
     held: list[Any] = [(silent, HELD_S)] * 4
     assert SYNC.numbers(CUT, *held, REST, LAST, SUCCESS, remote=config) == [1, 2]
     hanging: list[Any] = [(stream(b"", whole=False), HELD_S)] * 4
     _, server = SYNC.fails(StreamInterrupted, CUT, *hanging, match=IN_VAIN)
     assert len(server.requests) == 3  # what holds and does not even repeat is no good
-    rarely = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=9)
-    _, server = SYNC.fails(StreamInterrupted, CUT, *held, match=IN_VAIN, remote=rarely)
+    monkeypatch.setattr(retries, "MAX_WAIT_S", 9)
+    _, server = SYNC.fails(StreamInterrupted, CUT, *held, match=IN_VAIN)
     assert len(server.requests) == 3  # nor is what holds for less than the longest wait
 
 

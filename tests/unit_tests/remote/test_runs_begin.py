@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import time
 from typing import Any
 
@@ -94,22 +93,7 @@ class TestFrames:
         body = events([BEGUN, ("custom", b'{"n": "a\xffb"}', "2-0")])
         assert client.numbers(stream(body), SUCCESS) == ["a\ufffdb"]
 
-    @pytest.mark.parametrize("piece", [b"x" * 1024, b"data: x\r\n"], ids=["line", "lines"])
-    def test_a_frame_that_does_not_end_is_refused_before_it_fills_the_memory(
-        self, client: Client, piece: bytes
-    ) -> None:
-        endless = stream(b"data: " + piece * (50 * 1024 * 1024 // len(piece)), whole=False)
-        bounded = RemoteConfig(max_frame_bytes=1024 * 1024)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        client.fails(
-            StreamError,
-            endless,
-            match=r"longer than 1048576 bytes; .*max_frame_bytes",
-            remote=bounded,
-        )
-        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30 * 1024
-
-    def test_a_large_one_passes_where_that_is_allowed(self, client: Client) -> None:
+    def test_a_large_one_passes(self, client: Client) -> None:
         large = events([BEGUN, ("custom", {"n": "x" * 2_000_000}, "2-0"), *custom(3)])
         with RawServer(stream(large), SUCCESS) as server:
             assert len(numbers(client.run(server))[0]) == 2_000_000
@@ -200,7 +184,7 @@ class TestBeginningAgain:
 class TestSilence:
     """A connection that says nothing is dead where the server would send heartbeats."""
 
-    IMPATIENT = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
+    IMPATIENT = RemoteConfig(max_retries=2, idle_timeout_s=0.2)
     SILENT = cut_run(1)
 
     def test_silence_is_noticed_after_three_heartbeats_unless_configured(self) -> None:

@@ -18,6 +18,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.remote import stream_run
+from langgraph_once.remote.following import retries
 from langgraph_once.remote.following.reconcile import CHECKPOINTS_PER_PAGE
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import (
@@ -61,13 +62,14 @@ class TestGoingOn:
             assert asked[1:] == [["GET", f"/threads/{THREAD}/runs/{RUN}"]]
 
     def test_a_body_that_ended_without_a_length_is_joined_without_a_pause(
-        self, client: Client
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        slow = RemoteConfig(backoff_s=5)
+        monkeypatch.setattr(retries, "FIRST_WAIT_S", 5)
+        monkeypatch.setattr(retries, "MAX_WAIT_S", 10)
         began = time.monotonic()
         cut = unsized(events([BEGUN, *custom(1, 2)]))
         with RawServer(cut, rest_of(2, 3), REPEATED, SUCCESS) as server:
-            assert numbers(client.run(server, remote=slow)) == [1, 2, 3]
+            assert numbers(client.run(server)) == [1, 2, 3]
             assert time.monotonic() - began < 4  # what ended by itself is not waited for
             assert [head.split()[0] for head in server.requests] == ["POST", *["GET"] * 3]
             assert "last-event-id: 2-0" in server.requests[1].lower()
@@ -116,14 +118,14 @@ class TestGoingOn:
             assert client.run(server) == []
 
     def test_a_silent_connection_counts_as_cut(self, client: Client) -> None:
-        impatient = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
+        impatient = RemoteConfig(max_retries=2, idle_timeout_s=0.2)
         with RawServer(cut_run(1), None, rest_of(1, 2), rest_of(2), SUCCESS) as s:
             assert numbers(client.run(s, remote=impatient)) == [1, 2]
 
     @pytest.mark.parametrize("status", ["503 Service Unavailable", "429 Too Many Requests"])
     def test_a_server_that_is_busy_is_asked_again(self, client: Client, status: str) -> None:
         busy = answer({"detail": "later"}, status)
-        patient = RemoteConfig(max_retries=3, backoff_s=0, max_backoff_s=0)
+        patient = RemoteConfig(max_retries=3)
         page = answer(b"<html>", media_type="text/html")
         assert client.numbers(
             cut_run(1), busy, page, rest_of(1, 2), rest_of(2), SUCCESS, remote=patient
@@ -165,10 +167,13 @@ class TestGivingUp:
         ]
         assert client.numbers(*pieces) == list(range(1, 10))
 
-    def test_before_another_try_it_waits(self, client: Client) -> None:
-        waiting = RemoteConfig(max_retries=2, backoff_s=0.2, max_backoff_s=0.2)
+    def test_before_another_try_it_waits(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(retries, "FIRST_WAIT_S", 0.2)
+        monkeypatch.setattr(retries, "MAX_WAIT_S", 0.2)
         began = time.monotonic()
-        client.fails(StreamInterrupted, cut_run(), match="gave up after 2", remote=waiting)
+        client.fails(StreamInterrupted, cut_run(), match="gave up after 2")
         assert time.monotonic() - began > 0.4
 
     def test_no_retries_at_all(self, client: Client) -> None:
@@ -374,7 +379,7 @@ def test_another_process_goes_on_where_this_one_stopped(client: Client) -> None:
         assert numbers(client.join(server, position=position, ledger=ledger)) == [3]
 
 
-@pytest.mark.parametrize("wrong", [{"max_retries": -1}, {"backoff_s": -1}, {"max_frame_bytes": 1}])
+@pytest.mark.parametrize("wrong", [{"max_retries": -1}, {"idle_timeout_s": 0}])
 def test_a_wrong_setting_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="RemoteConfig"):
         RemoteConfig(**wrong)

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple, TypeAlias
 from langgraph.types import Overwrite
 from pydantic_core import to_jsonable_python
 
+from langgraph_once.events.config import ChannelConfig
 from langgraph_once.events.reading.thread_memory import Bounded, RecentKeys
-from langgraph_once.events.vocabulary.base import checked
-from langgraph_once.events.vocabulary.config import ChannelConfig
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     ArtifactEvent,
     ChannelUpdateEvent,
     ChannelValueEvent,
     Event,
+    checked,
 )
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.fingerprint import fingerprint

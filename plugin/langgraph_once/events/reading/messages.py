@@ -14,13 +14,12 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
+from langgraph_once.events.config import TokenStreamingConfig
 from langgraph_once.events.reading.content_blocks import TextKind, TextPiece, text_pieces
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.thread_memory import KnownMessage, MessageOrigin, ThreadMemory
 from langgraph_once.events.reading.tool_calls import ToolCalls
-from langgraph_once.events.vocabulary.base import checked, related
-from langgraph_once.events.vocabulary.config import TokenStreamingConfig
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     Event,
     MessageCompletedEvent,
     MessageDiscardedEvent,
@@ -29,6 +28,8 @@ from langgraph_once.events.vocabulary.event import (
     MessageSupersededEvent,
     TokenStreamEvent,
     UsageEvent,
+    checked,
+    related,
 )
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.forms import operation_of
@@ -202,12 +203,6 @@ class MessageEvents:
         for result, where in results:
             if self._is_shown(result, where, {}):
                 yield from self._whole(result, where, self._known.at(where, result.id or ""))
-
-    def wants_call(self, where: Where, *, is_known: bool) -> bool:
-        """Whether to tell news of a tool. Tools bear no tags; who sees a call sees its result."""
-        if not self._config.include_tool_calls:
-            return False
-        return is_known or (not self._tags and self._accepts(where))
 
     def _is_shown(self, message: BaseMessage, where: Where, meta: Meta) -> bool:
         if not self._accepts(where):

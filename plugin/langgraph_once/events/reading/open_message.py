@@ -16,8 +16,7 @@ from langchain_core.messages.utils import message_chunk_to_message
 
 from langgraph_once.events.reading.content_blocks import REASONING_KEY, TextKind, TextPiece
 from langgraph_once.events.reading.tool_calls import MessageCalls
-from langgraph_once.events.vocabulary.base import Growing
-from langgraph_once.events.vocabulary.event import Event
+from langgraph_once.events.vocabulary import Event, Growing
 from langgraph_once.stream.part.places import Where
 
 __all__ = ["OpenMessage"]

@@ -11,12 +11,12 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.pregel.remote import RemoteException
 
+from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.events.reading.channels import ChannelEvents, node_updates
 from langgraph_once.events.reading.messages import MessageEvents
 from langgraph_once.events.reading.thread_memory import RecentKeys, ThreadMemory
 from langgraph_once.events.reading.tool_calls import ToolCalls
-from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     CustomEvent,
     Event,
     GapPossibleEvent,
@@ -87,12 +87,9 @@ class UIMessages:
         )
 
 
-READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", GAP_MODE})
+READ_MODES = frozenset({"values", "updates", "custom", "tasks", GAP_MODE})
 """Besides `messages`. Parts of any other mode, which nobody asked for, are passed over; they do not
 even end what was said before."""
-
-TOOL_RESULTS = {"tool-finished": ("output", "success"), "tool-error": ("message", "error")}
-"""Where news of a tool has its result, and the status of that."""
 
 
 class PartReader:
@@ -154,7 +151,11 @@ class PartReader:
     def _seed(self, namespace: tuple[str, ...], messages: list[BaseMessage]) -> None:
         """Note what the messages in a state tell of what the consumer has."""
         new = messages if self._messages is None else self._messages.seed(messages, namespace)
-        for message in new:
+        self._note_calls(new, namespace)
+
+    def _note_calls(self, messages: Iterable[BaseMessage], namespace: tuple[str, ...]) -> None:
+        """Note calls and results that were there before the run."""
+        for message in messages:
             if isinstance(message, AIMessage):
                 for _ in self._tracker.whole(message, Where(namespace), is_old=True):
                     pass
@@ -190,17 +191,30 @@ class PartReader:
                 yield from self._custom(part)
             case "tasks" if "tasks" in self._include:
                 yield from self._task(part)
-            case "tools":
-                yield from self._tool(part)
             case _ if part.mode == GAP_MODE:
                 yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
 
     def _values(self, part: Part) -> Iterator[Event]:
         is_first = self._seen_states.add(part.ns)  # it holds what was there before the run
+        if is_first and self._messages is not None:
+            self._note_unanswered(part)
         yield from self._in_state(part.data, Where(part.ns), is_old=is_first)
         yield from self._channels.values(part)
         waiting = part.meta.get("interrupts")
         yield from self._waits(_waiting(part.data) if waiting is None else waiting, part.ns)
+
+    def _note_unanswered(self, part: Part) -> None:
+        """Note the calls in the first state of a graph that the run may answer: of a stream under
+        way nothing else tells them."""
+        messages = found_in_update(part.data).messages
+        answered = {each.tool_call_id for each in messages if isinstance(each, ToolMessage)}
+        waiting = (
+            each
+            for each in messages
+            if isinstance(each, AIMessage)
+            and not {call["id"] for call in each.tool_calls} <= answered
+        )
+        self._note_calls(waiting, part.ns)
 
     def _updates(self, part: Part) -> Iterator[Event]:
         for node, update in node_updates(part.data):
@@ -263,23 +277,6 @@ class PartReader:
                 interrupts=tuple(data.get("interrupts") or ()),
             )
 
-    def _tool(self, part: Part) -> Iterator[Event]:
-        """Events of the mode `tools`, for a consumer who has not seen a message of the call."""
-        data, where = part.data, Where(part.ns)
-        is_known = self._tracker.call_of(data.get("tool_call_id", ""), where) is not None
-        tells_all, watched = "tool_calls" in self._include, self._messages
-        if not (tells_all or (watched and watched.wants_call(where, is_known=is_known))):
-            return
-        kind, call_id = data.get("event"), data.get("tool_call_id")
-        if kind == "tool-started" and not is_known:
-            name, args = data.get("tool_name") or "", data.get("input") or {}
-            call: Any = {"id": call_id, "name": name, "args": args}
-            yield from self._tracker.whole(AIMessage("", tool_calls=[call]), where)
-        elif kind in TOOL_RESULTS:
-            key, status = TOOL_RESULTS[kind]
-            message = _tool_message(call_id, data.get(key), status)
-            yield from self._tracker.result(message, where, source="tools")
-
     def close(self, error: BaseException | None = None) -> Iterator[Event]:
         """End the stream: close what is open, then tell the error, then the end."""
         if self._is_closed:
@@ -301,13 +298,6 @@ class PartReader:
 def _waiting(data: Any) -> Iterable[Any]:
     """The interrupts in a v1 state or an update."""
     return data.get(INTERRUPT_KEY) or () if isinstance(data, Mapping) else ()
-
-
-def _tool_message(tool_call_id: str, output: Any, status: Any) -> ToolMessage:
-    if isinstance(output, ToolMessage):
-        return output
-    content = output if isinstance(output, str | list) else str(output)
-    return ToolMessage(content, tool_call_id=tool_call_id, status=status)
 
 
 def _text(error: Any) -> str | None:

@@ -13,12 +13,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.events.vocabulary.base import Growing, SoFar, related
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.vocabulary import (
     Event,
+    Growing,
+    SoFar,
     ToolCallCompletedEvent,
     ToolCallFailedEvent,
     ToolCallProgressEvent,
+    related,
 )
 from langgraph_once.stream.part.places import Where, node_names
 
@@ -28,7 +30,6 @@ __all__ = [
     "KnownMessages",
     "MessageOrigin",
     "RecentKeys",
-    "Source",
     "ThreadMemory",
     "ToolCallState",
 ]
@@ -37,7 +38,6 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 Status: TypeAlias = Literal["pending", "streaming", "completed", "failed"]
-Source: TypeAlias = Literal["message", "tools"]
 
 
 class Bounded(OrderedDict[K, V]):
@@ -153,8 +153,8 @@ class ToolCallState:
     status: Status = "pending"
     """"pending" until id and name are known, "streaming" while its arguments come."""
 
-    result: tuple[Source, Any] | None = field(default=None, repr=False)
-    """What answered it, and who said so first."""
+    result: Any = field(default=None, repr=False)
+    """What answered it."""
 
     args: Growing = field(default_factory=Growing, repr=False)
 
@@ -162,7 +162,7 @@ class ToolCallState:
     """The message that turned out to make a call which something else told of before it."""
 
     is_told_whole: bool = field(default=False, repr=False)
-    """Whether no fragments told of it, but a state, an update or news of its tool."""
+    """Whether no fragments told of it, but a state or an update."""
 
     is_silent: bool = field(default=False, repr=False)
     """Whether its fragments tell nothing, since it was told of whole before."""

@@ -21,12 +21,12 @@ from langgraph_once.events.reading.content_blocks import (
     call_pieces,
     whole_calls,
 )
-from langgraph_once.events.reading.thread_memory import Source, ThreadMemory, ToolCallState
-from langgraph_once.events.vocabulary.base import related
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.reading.thread_memory import ThreadMemory, ToolCallState
+from langgraph_once.events.vocabulary import (
     Event,
     ToolCallStartedEvent,
     ToolResultEvent,
+    related,
 )
 from langgraph_once.stream.part.places import Where
 
@@ -257,23 +257,20 @@ class ToolCalls:
         self._index(state)
         return state
 
-    def result(
-        self, message: ToolMessage, where: Where, *, source: Source = "message"
-    ) -> Iterator[Event]:
+    def result(self, message: ToolMessage, where: Where) -> Iterator[Event]:
         """The result in a tool message, unless it was told.
 
         Args:
             message: The tool message.
             where: Where it was found.
-            source: Whether the message itself came, or news of the tool.
         """
         state = self.call_of(message.tool_call_id, where)
         # `repr`: an artifact may be any object, and arrays raise where `==` is asked for its truth.
         said = (message.content, message.status, repr(message.artifact))
         if state is not None:
-            if state.result is not None and (state.result[0] != source or state.result[1] == said):
+            if state.result == said:
                 return
-            state.result = (source, said)
+            state.result = said
         yield ToolResultEvent(
             seq=self._seq(),
             where=where,

@@ -110,7 +110,7 @@ def _outcome(reader: RunReader) -> Steps[Outcome]:
 
 def _earlier_runs_ended(thread_id: str, reader: RunReader) -> Steps[None]:
     """Wait until no earlier run of the thread is under way."""
-    tries = Backoff(reader.config, is_bounded=False)
+    tries = Backoff()
     while True:
         runs = yield lambda client: client.runs.list(
             thread_id, select=["run_id", "status"], headers=reader.headers

@@ -13,8 +13,6 @@ from typing import Final
 
 from langgraph_sdk.errors import APIStatusError, NotFoundError
 
-from langgraph_once.config import RemoteConfig
-
 __all__ = [
     "MAX_RETRY_AFTER_S",
     "Backoff",
@@ -102,6 +100,11 @@ def _date(text: str) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
+FIRST_WAIT_S: Final = 0.1
+"""Before the second try; twice as long before each next, and up to as much again at random."""
+
+MAX_WAIT_S: Final = 10.0
+
 MIN_HELD_S: Final = 0.1
 """A shorter connection counts as cut at once, also while there is no wait to compare it with."""
 
@@ -116,16 +119,14 @@ class Backoff:
     """Counts failed tries, and doubles the wait with each.
 
     Args:
-        config: How many there may be, and how long to wait before each.
-        is_bounded: There may be no more than `max_retries`.
+        most: How many there may be; None for any number.
 
     Attributes:
         tries: How many there have been.
     """
 
-    def __init__(self, config: RemoteConfig, *, is_bounded: bool = True) -> None:
-        self._config = config
-        self._is_bounded = is_bounded
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
         self.tries = 0
 
     def reset(self) -> None:
@@ -138,13 +139,12 @@ class Backoff:
         Args:
             error: What the last try ended with. The server may say in it when to come back.
         """
-        config = self._config
-        if self._is_bounded and self.tries >= config.max_retries:
+        if self._most is not None and self.tries >= self._most:
             return None
-        wait_s = min(config.backoff_s * 2.0 ** min(self.tries, MAX_DOUBLINGS), config.max_backoff_s)
+        wait_s = min(FIRST_WAIT_S * 2.0 ** min(self.tries, MAX_DOUBLINGS), MAX_WAIT_S)
         self.tries += 1
         # A server that comes back is not to meet all its clients at the same moment.
-        wait_s += random.uniform(0, config.backoff_s)  # noqa: S311  # no secret
+        wait_s += random.uniform(0, FIRST_WAIT_S)  # noqa: S311  # no secret
         return max(wait_s, min(retry_after_s(error) or 0, MAX_RETRY_AFTER_S))
 
 
@@ -152,7 +152,7 @@ class Retries:
     """Spaces connections, and bounds those that bring nothing new.
 
     Args:
-        config: How many may do so in a row, and how long to wait before each.
+        most: How many may do so in a row.
 
     Attributes:
         error: What cut the last connection; None if it ended by itself.
@@ -160,10 +160,9 @@ class Retries:
         has_progressed: The connection has brought something new.
     """
 
-    def __init__(self, config: RemoteConfig) -> None:
-        self._config = config
-        self._vain = Backoff(config)
-        self._short = Backoff(config, is_bounded=False)
+    def __init__(self, most: int) -> None:
+        self._vain = Backoff(most)
+        self._short = Backoff()
         self._waited_s = 0.0
         self._opened_at: float | None = None
         self.error: Exception | None = None
@@ -192,7 +191,7 @@ class Retries:
                 return self._waited_s
             wait_s = self._vain.next_s(self.error)
             return None if wait_s is None else max(wait_s, self._waited_s)
-        if may_be_silent and self._has_held(self._config.max_backoff_s):
+        if may_be_silent and self._has_held(MAX_WAIT_S):
             self._vain.reset()
         return self._vain.next_s(self.error)
 

@@ -128,7 +128,7 @@ class RunReader:
         self.suspected_loss: str | None = None
         self.ended_whole = False
         self._received = Delivered()
-        self._tries = Retries(self.config)
+        self._tries = Retries(self.config.max_retries)
         self._end = ConnectionEnd.WHOLE
         self._was_read_to_end = False
         self._shows_cuts = False

@@ -20,7 +20,7 @@ from tests.examples import examples
 
 CUT = ConnectionError("cut")
 TASK = {"langgraph_checkpoint_ns": "node:1", "run_attempt": 1}
-QUICK = RemoteConfig(max_retries=100, backoff_s=0, max_backoff_s=0)
+QUICK = RemoteConfig(max_retries=100)
 MISSING = "messages of the run did not come"
 
 

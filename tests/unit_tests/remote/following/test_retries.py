@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from langgraph_once.config import RemoteConfig
 from langgraph_once.remote.following import retries
 from langgraph_once.remote.following.retries import Retries
+
+
+@pytest.fixture(autouse=True)
+def waits() -> None:
+    """Those that there are."""
 
 
 class Clock:
@@ -27,7 +31,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def connections(clock: Clock, *, held_s: float, within_s: float, error: Exception | None) -> int:
     """How many connections there are in a time, if each brings something and holds so long."""
-    tries, count = Retries(RemoteConfig()), 0
+    tries, count = Retries(10), 0
     while clock.now < within_s:
         count += 1
         tries.opened()
@@ -57,7 +61,7 @@ def test_a_proxy_that_cuts_every_minute_is_come_back_to_at_once(
 
 
 def test_connections_that_bring_nothing_are_given_up(clock: Clock) -> None:
-    tries = Retries(RemoteConfig(max_retries=2))
+    tries = Retries(2)
     waits = []
     for _ in range(3):
         tries.opened()

@@ -15,7 +15,6 @@ from langchain_core.messages import (
 from langgraph_api.serde import json_dumpb
 
 from langgraph_once.config import RemoteConfig
-from langgraph_once.errors import StreamError
 from langgraph_once.remote.following.alignment import AmbiguousError
 from langgraph_once.remote.following.retries import UnknownRunError
 from langgraph_once.remote.following.run_reader import RunReader
@@ -38,7 +37,7 @@ def feed(reader: RunReader, *events: tuple[str, Any]) -> list[Part]:
         f"event: {event}\r\ndata: ".encode() + json_dumpb(data) + f"\r\nid: {i}-0\r\n\r\n".encode()
         for i, (event, data) in enumerate(events)
     )
-    return [part for frame in FrameReader(10_000).feed(body) for part in reader.feed(frame)]
+    return [part for frame in FrameReader().feed(body) for part in reader.feed(frame)]
 
 
 @pytest.mark.parametrize("event", ["messages", "messages|team:1|agent:2"])
@@ -70,7 +69,7 @@ def test_a_second_attempt_is_told_before_its_first_part() -> None:
     assert told == []
     assert reading.run_id == "r"
     body = b'event: metadata\r\ndata: {"run_id": "r", "attempt": 2}\r\nid: 9-0\r\n\r\n'
-    for frame in FrameReader(1024).feed(body):
+    for frame in FrameReader().feed(body):
         list(reading.feed(frame))
     assert told == ["again"]
 
@@ -141,21 +140,14 @@ def test_updates_of_the_root_graph_alone_are_remembered() -> None:
     assert len(reading._received.updates) == 1
 
 
-def test_a_frame_is_bounded_though_it_comes_at_once() -> None:
-    frame = b'data: "' + b"x" * 2000 + b'"\r\n\r\n'
-    assert len(list(FrameReader(2010).feed(frame * 3))) == 3
-    with pytest.raises(StreamError, match="longer than 1024 bytes"):
-        list(FrameReader(1024).feed(frame))
-
-
 def test_lines_of_a_stream_that_say_nothing_are_no_frame() -> None:
-    assert list(FrameReader(1024).feed(b"retry: 10\r\n\r\n: beat\r\n\r\n\r\n")) == []
+    assert list(FrameReader().feed(b"retry: 10\r\n\r\n: beat\r\n\r\n\r\n")) == []
 
 
 @pytest.mark.parametrize("beat", [b"", b": heartbeat\r\n"])
 def test_an_id_alone_is_the_position(beat: bytes) -> None:
     """So `http.app` says it of events that it left out, with the next heartbeat."""
-    frames = FrameReader(1024)
+    frames = FrameReader()
     body = b"id: 5-0\r\n" + beat + b"\r\n"
     (frame,) = frames.feed(body)
     assert (frame.event, frame.data, frame.id) == ("", None, "5-0")
@@ -174,7 +166,7 @@ def test_an_id_alone_is_the_position(beat: bytes) -> None:
 def test_a_run_is_resumable_as_long_as_what_a_server_keeps_has_ids() -> None:
     reading = reader()
     for event, is_resumable in (("feedback", True), ("values", False)):
-        for frame in FrameReader(1024).feed(f"event: {event}\r\ndata: {{}}\r\n\r\n".encode()):
+        for frame in FrameReader().feed(f"event: {event}\r\ndata: {{}}\r\n\r\n".encode()):
             list(reading.feed(frame))
         assert reading.is_resumable is is_resumable
 

@@ -9,12 +9,11 @@ from typing import Any, Final
 from pydantic_core import to_jsonable_python
 
 from langgraph_once.errors import StreamError
-from langgraph_once.events.vocabulary.base import SoFar
-from langgraph_once.events.vocabulary.event import EVENT_TYPES, Event
+from langgraph_once.events.vocabulary import EVENT_TYPES, Event, SoFar
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.places import Where
 
-__all__ = ["as_json", "from_dict", "to_dict"]
+__all__ = ["as_json", "from_dict", "public_dict", "to_dict"]
 
 EVENT_VERSION: Final = 1
 
@@ -95,3 +94,17 @@ def from_dict(plain: Mapping[str, Any]) -> Event:
 def _so_far(plain: Mapping[str, Any]) -> SoFar:
     delta = plain.get("content_delta", plain.get("args_delta"))
     return SoFar.of(plain.get(ACCUMULATED[plain["type"]], delta))
+
+
+HIDDEN_ERROR: Final = "the run failed"
+
+
+def public_dict(event: Event, *, accumulated: bool, expose_errors: bool) -> dict[str, Any]:
+    """`to_dict`, for those outside."""
+    plain = to_dict(event, accumulated=accumulated)
+    if not expose_errors:
+        if event.type == "stream_error":
+            plain["message"] = HIDDEN_ERROR
+        elif event.type == "task_finished" and plain["error"] is not None:
+            plain["error"] = HIDDEN_ERROR
+    return plain

@@ -1,14 +1,56 @@
-"""Events as text for a terminal."""
+"""Events in; the forms of others out: Server-Sent Events, text for a terminal, AG-UI.
+
+What outsiders may see of an event, and JSON, is `codec.py`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langgraph_once.events.vocabulary.event import Event
+from langgraph_once.events.ag_ui import AgUiRenderer, to_ag_ui
+from langgraph_once.events.codec import public_dict, to_dict
+from langgraph_once.events.vocabulary import Event
+from langgraph_once.extras import install_command
 
-__all__ = ["to_console"]
+if TYPE_CHECKING:
+    from sse_starlette import ServerSentEvent
+
+__all__ = ["AgUiRenderer", "to_ag_ui", "to_console", "to_dict", "to_sse"]
+
+
+def to_sse(
+    event: Event, *, accumulated: bool = False, expose_errors: bool = False
+) -> ServerSentEvent:
+    """An event for `EventSourceResponse`: its type, its number as the id, and its JSON.
+
+    Args:
+        event: The event.
+        accumulated: Whether a token comes with all the text before it, as in `to_dict`.
+        expose_errors: Whether the browser is told the message of an error, which may hold what
+            it should not see.
+
+    Raises:
+        ImportError: `sse-starlette` is not installed.
+    """
+    try:
+        from sse_starlette import ServerSentEvent
+    except ImportError as error:
+        raise ImportError(f"to_sse needs an extra: {install_command('sse')}") from error
+    plain = public_dict(event, accumulated=accumulated, expose_errors=expose_errors)
+    return ServerSentEvent(_json(plain), event=event.type, id=str(event.seq))
+
+
+def _json(plain: dict[str, Any]) -> str:
+    data = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    try:
+        data.encode()
+    except UnicodeEncodeError:  # half of a character, which a provider cut between two tokens
+        return json.dumps(plain, separators=(",", ":"))
+    return data
+
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """What could steer the terminal; a model's words must not."""

@@ -6,15 +6,15 @@ What it has no event for goes out as its `CUSTOM`, under the type it has here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.render.sse import public_dict
-from langgraph_once.events.vocabulary.base import ToolCallEvent
-from langgraph_once.events.vocabulary.event import (
+from langgraph_once.events.codec import as_json, public_dict
+from langgraph_once.events.vocabulary import (
     ChannelValueEvent,
     Event,
     InterruptEvent,
@@ -23,6 +23,7 @@ from langgraph_once.events.vocabulary.event import (
     TaskStartedEvent,
     TokenStreamEvent,
     ToolCallCompletedEvent,
+    ToolCallEvent,
     ToolCallFailedEvent,
     ToolCallStartedEvent,
     ToolResultEvent,
@@ -110,7 +111,7 @@ class AgUiRenderer:
                 self._interrupts.append(event)
             case "stream_error":
                 self._has_failed = True
-                message = self._plain(event)["message"]
+                message = self._plain(event)["message"] or event.error_type
                 yield core.RunErrorEvent(message=message, code=event.error_type)
             case "stream_ended":
                 if not self._has_failed:
@@ -194,11 +195,11 @@ class AgUiRenderer:
             yield self._custom(event)
 
     def _result(self, event: ToolResultEvent) -> BaseEvent:
-        content = event.content if isinstance(event.content, str) else str(event.content)
+        blocks = event.content if isinstance(event.content, list) else [event.content]
         return self._core.ToolCallResultEvent(
             message_id=f"{event.tool_call_id}:result:{event.seq}",
             tool_call_id=event.tool_call_id,
-            content=content,
+            content="".join(map(_text, blocks)),
             role="tool",
         )
 
@@ -225,13 +226,12 @@ class AgUiRenderer:
         self._steps = {}
         outcome: Any = core.RunFinishedSuccessOutcome(type="success")
         if self._interrupts:
+            values = [self._plain(event)["value"] for event in self._interrupts]
+            for value in values:  # CopilotKit's hooks read this, and not the outcome
+                yield core.CustomEvent(name="on_interrupt", value=_text(value))
             waiting = [
-                core.Interrupt(
-                    id=event.interrupt_id,
-                    reason="interrupt",
-                    metadata={"value": self._plain(event)["value"]},
-                )
-                for event in self._interrupts
+                core.Interrupt(id=event.interrupt_id, reason="interrupt", metadata={"value": value})
+                for event, value in zip(self._interrupts, values, strict=True)
             ]
             outcome = core.RunFinishedInterruptOutcome(type="interrupt", interrupts=waiting)
         yield core.RunFinishedEvent(**self._ids, outcome=outcome)
@@ -241,3 +241,10 @@ class AgUiRenderer:
 
     def _plain(self, event: Event) -> dict[str, Any]:
         return public_dict(event, accumulated=False, expose_errors=self._expose_errors)
+
+
+def _text(value: Any) -> str:
+    """A value as AG-UI's own agent for LangGraph writes it: text as it is, all else as JSON."""
+    if isinstance(value, dict) and value.get("type") == "text":
+        value = value.get("text", "")
+    return value if isinstance(value, str) else json.dumps(as_json(value), ensure_ascii=False)
