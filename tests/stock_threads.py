@@ -30,7 +30,7 @@ from langgraph.graph.message import _messages_delta_reducer, add_messages
 from langgraph.types import Command, interrupt
 
 from bench.prose import passages
-from langgraph_once.checkpoint.by_url import is_postgres
+from tests.databases import is_postgres
 from tests.unit_tests.checkpoint.whole_databases import stock
 
 __all__ = ["GRAPHS", "State", "agent", "copy", "fill", "play", "stock", "text"]

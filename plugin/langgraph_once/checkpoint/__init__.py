@@ -1,6 +1,7 @@
 """A path or an address goes in; a saver of threads comes out, which stores each thing once.
 
-by_url.py       which database does a path or URL name?
+backend.py      what a database is to everything outside of its folder
+by_url.py       which of them does a path or URL name?
 opening.py      a saver that is opened and closed, with and without an event loop
 saver.py        the methods that LangGraph calls
 threads.py      what each of them does, as statements: the same for every database

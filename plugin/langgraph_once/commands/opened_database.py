@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_read, sqlite_path
+from langgraph_once.checkpoint.by_url import backend_of, open_saver, open_to_read
 from langgraph_once.checkpoint.moving.cells import Progress
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.commands.project_settings import load_if_there
@@ -66,9 +66,10 @@ class Database(NamedTuple):
         Raises:
             ConfigError: There is no such file of SQLite: opening would make it.
         """
-        if not is_there(self.url):
+        backend = backend_of(self.url)
+        if not backend.is_there:
             problem = "there is no such file; name the database with --database"
-            raise ConfigError(str(_file(self.url)), problem)
+            raise ConfigError(str(backend.file), problem)
         return self.to_read() if is_dry else self.to_write(makes_tables=makes_tables)
 
 
@@ -93,11 +94,7 @@ def is_there(url: str) -> bool:
     Raises:
         ConfigError: It is a URL of another database.
     """
-    return is_postgres(url) or _file(url).is_file()
-
-
-def _file(url: str) -> Path:
-    return Path(sqlite_path(url)).expanduser()
+    return backend_of(url).is_there
 
 
 def tell_left(troubles: Iterable[Any]) -> None:

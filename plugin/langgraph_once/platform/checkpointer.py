@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from langgraph_once import extensions
 from langgraph_once.checkpoint import open_saver
-from langgraph_once.checkpoint.by_url import database_kind
+from langgraph_once.checkpoint.by_url import kind_of
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
@@ -54,7 +54,7 @@ async def saver() -> AsyncIterator[BaseCheckpointSaver[str]]:
             )
             for serving in await asyncio.to_thread(extensions.present, "serving"):
                 await stack.enter_async_context(serving(opened, settings))
-            kind = database_kind(settings.database)
+            kind = kind_of(settings.database).kind
             logger.info("Threads are kept in %s, %s", kind, opened.name)
             _tell_of_misspelt_variables()
         telling = asyncio.create_task(_tell_of_stock_writer(opened, settings))

@@ -21,7 +21,7 @@ from typing import Any
 
 from langgraph.store.base import BaseStore
 
-from langgraph_once.checkpoint.by_url import database_kind
+from langgraph_once.checkpoint.by_url import kind_of
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import (
     check_store,
@@ -57,7 +57,7 @@ async def store() -> AsyncIterator[BaseStore]:
             )
             is_encrypted = bool(settings.serde.encryption_keys)
             kept = "encrypted" if is_encrypted else "not encrypted"
-            kind = database_kind(database)
+            kind = kind_of(database).kind
             logger.info("The store is kept in %s, %s, its values %s", kind, opened.name, kept)
         yield opened
 

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from langgraph_once.checkpoint.by_url import check_database, is_postgres, sqlite_path
+from langgraph_once.checkpoint.by_url import backend_of
+from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde import OnceSerializer
@@ -17,7 +18,6 @@ from langgraph_once.store.sealing import Sealing
 __all__ = ["check_index", "check_place", "default_database", "open_store"]
 
 _FILE: Final = "store.sqlite"
-_IN_MEMORY: Final = ":memory:"
 
 
 @asynccontextmanager
@@ -50,7 +50,7 @@ async def open_store(
         if ttl:
             await rows.start_ttl_sweeper()
             stack.push_async_callback(rows.stop_ttl_sweeper)
-        field = by_key if is_postgres(database) else by_path
+        field = by_path if isinstance(backend_of(database), SqliteBackend) else by_key
         yield OnceStore(rows, Sealing(serde, database), name, field=field)
 
 
@@ -58,15 +58,15 @@ def _upstream(
     database: str, config: CheckpointConfig | None, index: Any, ttl: Any
 ) -> tuple[str, AbstractAsyncContextManager[Any]]:
     """The name of a database, and upstream's store in it, not opened yet."""
-    if is_postgres(database):
-        from langgraph_once.store.postgres import address_of, open_postgres
+    backend = backend_of(database)
+    if isinstance(backend, SqliteBackend):
+        from langgraph_once.store.sqlite import open_sqlite
 
-        config = config or CheckpointConfig()
-        return address_of(database), open_postgres(database, config=config, index=index, ttl=ttl)
-    from langgraph_once.store.sqlite import open_sqlite
+        return backend.path, open_sqlite(backend.path, index=index, ttl=ttl)
+    from langgraph_once.store.postgres import address_of, open_postgres
 
-    path = sqlite_path(database)
-    return path, open_sqlite(path, index=index, ttl=ttl)
+    config = config or CheckpointConfig()
+    return address_of(database), open_postgres(database, config=config, index=index, ttl=ttl)
 
 
 def default_database(threads: str) -> str:
@@ -75,7 +75,7 @@ def default_database(threads: str) -> str:
     Args:
         threads: A path or a URL.
     """
-    if is_postgres(threads) or sqlite_path(threads) == _IN_MEMORY:
+    if backend_of(threads).file is None:
         return threads
     folder = max(threads.rfind("/"), threads.rfind("\\")) + 1
     return threads[:folder] + _FILE
@@ -93,15 +93,16 @@ def check_place(database: str, *, config: CheckpointConfig, index: Any) -> None:
         ConfigError: A URL of another database, or settings that it cannot obey.
         StorageError: It cannot be used.
     """
-    if is_postgres(database):
+    backend = backend_of(database)
+    if isinstance(backend, SqliteBackend):
+        from langgraph_once.store.sqlite import check_sqlite
+
+        backend.check()
+        check_sqlite(index)
+    else:
         from langgraph_once.store.postgres import check_postgres
 
         check_postgres(database, config=config, index=index)
-    else:
-        from langgraph_once.store.sqlite import check_sqlite
-
-        check_database(database)
-        check_sqlite(index)
 
 
 def check_index(index: Any, config: StoreConfig, *, must_encrypt: bool) -> None:

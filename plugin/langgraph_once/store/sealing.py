@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import orjson
 
-from langgraph_once.checkpoint.by_url import is_postgres
+from langgraph_once.checkpoint.by_url import kind_of
 from langgraph_once.errors import EncodeError, EncryptionError, PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY, BoundTo, needed_key
@@ -50,7 +50,7 @@ class Sealing:
 
     def __init__(self, serde: OnceSerializer, database: str) -> None:
         self._serde = serde
-        self._dumps = _without_nan if is_postgres(database) else orjson.dumps
+        self._dumps = orjson.dumps if kind_of(database).takes_nan else _without_nan
         self.is_on = bool(serde.config.encryption_keys)
         self._allows_plain = serde.config.allows_plain
 

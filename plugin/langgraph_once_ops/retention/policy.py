@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
-from langgraph_once.checkpoint.by_url import Claim, claim_database
+from langgraph_once.checkpoint.backend import Claim
+from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.moving.cells import why
 from langgraph_once.checkpoint.opening import open_in_thread
 from langgraph_once.checkpoint.saver import OnceSaver
@@ -67,7 +68,7 @@ async def _look_again_and_again(
     await asyncio.sleep(min(every_s, random.uniform(*_FIRST_S)))  # noqa: S311 - no secret
     while True:
         try:
-            claim = await open_in_thread(partial(claim_database, database, schema=schema), _give_up)
+            claim = await open_in_thread(partial(backend_of(database).claim, schema), _give_up)
             if claim is None:
                 retention.left_to_others += 1
             else:

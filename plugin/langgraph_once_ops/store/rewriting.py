@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
+from langgraph_once.checkpoint.by_url import backend_of, kind_of
+from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened
 from langgraph_once.errors import OnceError
 from langgraph_once.serde import OnceSerializer
@@ -71,7 +72,7 @@ def rewrite(
     """
     done = Rewritten()
     old, new = (Sealing(serde, database) for serde in (reading, writing))
-    update = _UPDATE.format(json="::jsonb" if is_postgres(database) else "")
+    update = _UPDATE.format(json=kind_of(database).as_json)
     with _opened(database, schema) as execute:
         for rows in _pages(execute, database):
             changes = [*_changes(rows, old, new, done, only_sealed=only_sealed)]
@@ -106,11 +107,14 @@ def items_by_key(database: str, *, schema: str = "") -> Counter[str]:
 
 
 def _opened(database: str, schema: str) -> AbstractContextManager[Any]:
-    return _postgres(database, schema) if is_postgres(database) else _sqlite(database)
+    backend = backend_of(database)
+    if isinstance(backend, SqliteBackend):
+        return _sqlite(backend.path)
+    return _postgres(database, schema)
 
 
 def _pages(execute: Any, database: str) -> Iterator[list[Any]]:
-    select, after = _SELECT.format(text="::text" if is_postgres(database) else ""), ("", "")
+    select, after = _SELECT.format(text=kind_of(database).as_text), ("", "")
     while rows := execute(select, after).fetchall():
         yield rows
         after = rows[-1][:2]
@@ -145,7 +149,7 @@ def _rewritten(
 
 @contextmanager
 def _sqlite(database: str) -> Iterator[Any]:
-    path = Path(sqlite_path(database)).expanduser().absolute()
+    path = Path(database).expanduser().absolute()
     try:
         uri = f"{path.as_uri()}?mode=rw"
         conn = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
-from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
+from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.database import (
     EmptyDatabaseError,
     Engine,
@@ -18,6 +18,7 @@ from langgraph_once.checkpoint.database import (
     drive,
 )
 from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.checkpoint.sqlite.file import connect_to_read, not_opened
 from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 from langgraph_once.checkpoint.tables import Tables
@@ -105,15 +106,18 @@ def open_snapshot(database: str, *, schema: str = "") -> Iterator[Snapshot]:
         StorageError: It is not there, or cannot be read. On leaving: nobody had the file of SQLite
             open at first, and then someone wrote to it.
     """
-    opened = _postgres(database, schema or None) if is_postgres(database) else _sqlite(database)
+    backend = backend_of(database)
+    if isinstance(backend, SqliteBackend):
+        opened = _sqlite(backend.path)
+    else:
+        opened = _postgres(database, schema or None)
     with opened as snapshot:
         yield snapshot
         snapshot.close()
 
 
 @contextmanager
-def _sqlite(database: str) -> Iterator[Snapshot]:
-    path = sqlite_path(database)
+def _sqlite(path: str) -> Iterator[Snapshot]:
 
     @contextmanager
     def tells() -> Iterator[None]:

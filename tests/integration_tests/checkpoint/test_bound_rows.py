@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.database import Program
 from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.errors import EncryptionError, SerdeError
 from langgraph_once.stream import StreamAddress
+from tests.databases import is_postgres
 from tests.operations import verify
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import on

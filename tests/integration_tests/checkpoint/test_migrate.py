@@ -11,11 +11,11 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
 from langgraph_once.checkpoint.moving.transfer import transfer
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream import StreamAddress
+from tests.databases import is_postgres
 from tests.operations import verify
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import build, on

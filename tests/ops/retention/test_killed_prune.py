@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.checkpoint.by_url import is_postgres
+from tests.databases import is_postgres
 from tests.integration_tests.killed import kills, run
 from tests.ops.retention.test_retention import DAY, put
 from tests.stock_threads import copy, fill, stock

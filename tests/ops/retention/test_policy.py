@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.checkpoint.by_url import claim_database
+from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.metrics import retention
 from langgraph_once.platform.checkpointer import saver as server_saver
-from langgraph_once_ops.retention import policy
 from tests.ops.retention.test_retention import DAY, put, threads
 from tests.unit_tests.checkpoint import whole_databases as whole
 
@@ -43,7 +42,7 @@ async def until(is_done: Callable[[], bool]) -> None:
 
 def is_free(here: str) -> bool:
     """Whether nobody has the claim."""
-    if (claim := claim_database(here)) is None:
+    if (claim := backend_of(here).claim("")) is None:
         return False
     claim.close()
     return True
@@ -73,9 +72,9 @@ async def test_one_server_at_a_time_follows_the_policy(
     here: str, served: Callable[..., Any]
 ) -> None:
     filled(here)
-    claim = claim_database(here)
+    claim = backend_of(here).claim("")
     assert claim is not None
-    assert claim_database(here) is None
+    assert backend_of(here).claim("") is None
     others, passes = retention.left_to_others, retention.passes
     async with served(POLICY):
         await until(lambda: retention.left_to_others > others)
@@ -89,15 +88,16 @@ async def test_a_server_that_ends_leaves_no_claim(
 ) -> None:
     filled(here)
     begun, has_claimed = threading.Event(), threading.Event()
+    claims = type(backend_of(here)).claim
 
     def slowly(*given: Any, **options: Any) -> Any:
         begun.set()
         time.sleep(0.5)  # as over a network
-        claim = claim_database(*given, **options)
+        claim = claims(*given, **options)
         has_claimed.set()
         return claim
 
-    monkeypatch.setattr(policy, "claim_database", slowly)
+    monkeypatch.setattr(type(backend_of(here)), "claim", slowly)
     async with served(POLICY):
         await until(begun.is_set)
     assert await asyncio.to_thread(has_claimed.wait, 20)

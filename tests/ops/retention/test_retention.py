@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
-from langgraph_once.checkpoint.by_url import is_postgres, open_saver
+from langgraph_once.checkpoint.by_url import open_saver
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.postgres.at_once import LOCKS
 from langgraph_once.config import CheckpointConfig, RetentionConfig
@@ -26,6 +26,7 @@ from langgraph_once.errors import ConfigError, StorageError
 from langgraph_once.stream import StreamAddress
 from langgraph_once_ops.retention import Pruned, Pruner, prune
 from langgraph_once_ops.survey import open_snapshot, survey
+from tests.databases import is_postgres
 from tests.stock_threads import fill
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_databases import ask, stock

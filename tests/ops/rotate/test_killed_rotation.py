@@ -11,11 +11,11 @@ import pytest
 from langgraph.types import Command
 from pydantic import SecretStr
 
-from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.serde.layers.encryption import NO_KEY
 from langgraph_once.stream import StreamAddress
 from langgraph_once_ops.rotate.key_use import key_use
 from langgraph_once_ops.verify.verify import verify
+from tests.databases import is_postgres
 from tests.integration_tests.killed import KILLS, kills, run
 from tests.ops.rotate.test_rotate import items, put_items
 from tests.unit_tests.checkpoint import whole_databases as whole

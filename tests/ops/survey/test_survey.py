@@ -19,11 +19,11 @@ from langchain_core.messages import HumanMessage
 from langgraph.types import Command
 
 from langgraph_once import OnceSerializer
-from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.moving.migrate import entering, migrate
 from langgraph_once_ops.survey import Survey, open_snapshot, report, survey
 from langgraph_once_ops.survey.estimate import Estimate
+from tests.databases import is_postgres
 from tests.forked import run_once
 from tests.stock_threads import agent, asking, copy, fill, stock
 from tests.unit_tests.checkpoint.whole_databases import ask, once, only_select, url

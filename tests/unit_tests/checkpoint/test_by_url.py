@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
+from langgraph_once.checkpoint.by_url import backend_of
+from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.errors import ConfigError
 
 
@@ -17,9 +18,8 @@ from langgraph_once.errors import ConfigError
     ],
 )
 def test_a_url_that_is_misspelt_is_no_path(database: str) -> None:
-    assert not is_postgres(database)
     with pytest.raises(ConfigError, match="postgresql://"):
-        sqlite_path(database)
+        backend_of(database)
 
 
 @pytest.mark.parametrize(
@@ -27,5 +27,7 @@ def test_a_url_that_is_misspelt_is_no_path(database: str) -> None:
     [":memory:", "threads.sqlite", "/data/threads.sqlite", "C:/data/threads", "a:b", "a/b:/c"],
 )
 def test_what_looks_like_no_url_is_a_path(path: str) -> None:
-    assert sqlite_path(path) == path
-    assert sqlite_path(f"sqlite:///{path}") == path
+    for database in (path, f"sqlite:///{path}"):
+        backend = backend_of(database)
+        assert isinstance(backend, SqliteBackend)
+        assert backend.path == path

@@ -13,12 +13,12 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
 
-from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
 from langgraph_once.checkpoint.moving.transfer import transfer
 from langgraph_once.checkpoint.pieces.values import READABLE
 from langgraph_once.errors import EncryptionError
 from langgraph_once.stream import StreamAddress
+from tests.databases import is_postgres
 from tests.operations import verify
 from tests.postgres_server import programs
 from tests.unit_tests.checkpoint import whole_databases as whole

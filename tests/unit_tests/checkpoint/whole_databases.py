@@ -18,12 +18,13 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OnceSqliteSaver, open_saver
-from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
+from langgraph_once.checkpoint.by_url import open_to_read
 from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.stream import StreamAddress
+from tests.databases import is_postgres
 from tests.unit_tests.checkpoint.whole_graph import START_INPUT, build, on, told
 
 ASKED: Any = {**START_INPUT, "text": "no zero byte", "ratio": 0.25}

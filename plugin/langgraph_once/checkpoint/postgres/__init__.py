@@ -1,5 +1,6 @@
 """An address goes in; a saver on PostgreSQL comes out. All of it needs the extra `postgres`.
 
+backend.py      PostgreSQL as everything outside sees it
 saver.py        the saver, and how its pool is opened
 engine.py       runs the statements, in as few round trips as they take
 schema.py       makes the tables, upstream's and ours

@@ -1,5 +1,6 @@
 """A path goes in; a saver on SQLite comes out.
 
+backend.py   SQLite as everything outside sees it
 saver.py     the saver, and how it is opened
 file.py      is the path good?
 engine.py    runs the statements, and makes the tables

@@ -14,6 +14,7 @@ from langgraph_once.errors import StorageError
 
 __all__ = [
     "BUSY_TIMEOUT_S",
+    "IN_MEMORY",
     "ask_sqlite",
     "check_sqlite_path",
     "claim_sqlite",
@@ -25,7 +26,7 @@ __all__ = [
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another one; each holds the database for milliseconds."""
 
-_IN_MEMORY = ":memory:"
+IN_MEMORY = ":memory:"
 _WAL_AT = 19
 """The byte of the head that says how a database is read: https://sqlite.org/fileformat.html."""
 _WAL = b"\x02"
@@ -44,7 +45,7 @@ def check_sqlite_path(path: str | os.PathLike[str]) -> None:
     Raises:
         StorageError: The file cannot be opened or written.
     """
-    if os.fspath(path) == _IN_MEMORY:
+    if os.fspath(path) == IN_MEMORY:
         return
     file = Path(path).expanduser()
     try:
@@ -82,8 +83,8 @@ def claim_sqlite(path: str | os.PathLike[str]) -> sqlite3.Connection | None:
     Raises:
         StorageError: The file cannot be made.
     """
-    beside = _IN_MEMORY
-    if os.fspath(path) != _IN_MEMORY:
+    beside = IN_MEMORY
+    if os.fspath(path) != IN_MEMORY:
         file = Path(path).expanduser().absolute()
         beside = str(file.with_name(f"{file.name}-retention"))
     try:
@@ -102,8 +103,8 @@ def claim_sqlite(path: str | os.PathLike[str]) -> sqlite3.Connection | None:
 
 def prepare(path: str | os.PathLike[str]) -> str:
     """Make a database file ready for many writers; name it as SQLite takes it."""
-    if os.fspath(path) == _IN_MEMORY:
-        return _IN_MEMORY
+    if os.fspath(path) == IN_MEMORY:
+        return IN_MEMORY
     file = Path(path).expanduser().absolute()
     give_up = time.monotonic() + BUSY_TIMEOUT_S
     while True:

@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph_once import extensions
 from langgraph_once.checkpoint import check_database
-from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
+from langgraph_once.checkpoint.by_url import kind_of, open_to_read
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.extras import install_command
@@ -117,7 +117,8 @@ def missing_extras(settings: Settings) -> Iterator[CheckFinding]:
     if chosen and find_spec("brotli") is None:
         problem = f"'br' has no effect without the package brotli: {install_command('brotli')}"
         yield finding("ignored", written_at("http", "sse_encodings"), problem)
-    if is_postgres(settings.database) and find_spec("psycopg") is None:
+    kind = kind_of(settings.database)
+    if kind.package is not None and find_spec(kind.package) is None:
         place = written_at("checkpoint", "path")
         where = "ONCE_DATABASE_URL" if settings.database_url is not None else place
-        yield finding("stops", where, f"PostgreSQL needs an extra: {install_command('postgres')}")
+        yield finding("stops", where, f"{kind.kind} needs an extra: {install_command(kind.extra)}")

@@ -10,7 +10,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final
 
-from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
+from langgraph_once.checkpoint.by_url import backend_of, open_to_read
 from langgraph_once.checkpoint.database import EmptyDatabaseError
 from langgraph_once.checkpoint.moving.cells import ReadCell, Source
 from langgraph_once.checkpoint.saver import OnceSaver
@@ -128,10 +128,11 @@ def report_types(
     serializer = serializer_for(settings, file=config, manifest=manifest)
     serde = serializer.config
     code = types_of_code(manifest)
+    backend = backend_of(settings.database)
     name = settings.database.removeprefix("sqlite:///")
     report = TypesReport(
-        database="PostgreSQL" if is_postgres(name) else name,
-        exists=is_postgres(name) or Path(name).expanduser().is_file(),
+        database=name if backend.file else backend.kind,
+        exists=backend.is_there,
         enforcement=serde.enforcement,
         allowed_types=serde.allowed_types,
         problems=code.problems,

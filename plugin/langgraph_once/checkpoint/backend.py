@@ -1,0 +1,111 @@
+"""A database as everything outside of its folder sees it.
+
+    Backend
+    ├── sqlite.backend.SqliteBackend        any path, or sqlite:///path
+    └── postgres.backend.PostgresBackend    postgresql://…; needs the extra `postgres`
+
+A third one is a folder with a class like these, added to `by_url.BACKENDS`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.config import CheckpointConfig
+
+__all__ = ["Backend", "Claim"]
+
+
+class Claim(Protocol):
+    """What nobody else has until it is closed."""
+
+    def close(self) -> object:
+        """Give it up."""
+
+
+class Backend(ABC):
+    """A database of one kind. Making one reads its address, and opens nothing.
+
+    Args:
+        database: A path or a URL that this kind takes.
+
+    Raises:
+        ConfigError: It is the URL of another database.
+    """
+
+    kind: ClassVar[str]
+    """The product."""
+    package: ClassVar[str | None] = None
+    """The driver, where it must be installed with an extra of ours."""
+    extra: ClassVar[str] = ""
+    """That extra."""
+    takes_nan: ClassVar[bool] = True
+    """Whether its JSON has NaN and Infinity."""
+    as_json: ClassVar[str] = ""
+    """What makes a parameter JSON."""
+    as_text: ClassVar[str] = ""
+    """What makes a column of JSON text."""
+
+    def __init__(self, database: str) -> None:
+        self.database = database
+
+    @classmethod
+    @abstractmethod
+    def takes(cls, database: str) -> bool:
+        """Whether a path or URL looks like one of this kind."""
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it is; None for a server, and for a database in memory."""
+        return None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it may be opened without being made; a server tells it when it is opened."""
+        return self.file is None or self.file.is_file()
+
+    @abstractmethod
+    def open(
+        self, *, config: CheckpointConfig, serde: SerializerProtocol | None, makes_tables: bool
+    ) -> Opening[Any]:
+        """Open it, and close it at the end.
+
+        Args:
+            config: How it is opened.
+            serde: Turns values into bytes and back; `OnceSerializer()` if None.
+            makes_tables: Whether tables that are missing are made. If not, upstream's must be
+                there, and without ours the saver can delete only.
+        """
+
+    @abstractmethod
+    def open_to_read(self, *, config: CheckpointConfig, serde: SerializerProtocol) -> Opening[Any]:
+        """Open it without a change, not even to make tables that are missing."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Prove that it can be used. Nothing is made in it, and no file is left behind.
+
+        Raises:
+            StorageError: It cannot be used.
+        """
+
+    @abstractmethod
+    def ask(self) -> None:
+        """Ask it, by a connection of its own, whether it answers.
+
+        Raises:
+            StorageError: It does not.
+        """
+
+    @abstractmethod
+    def claim(self, schema: str) -> Claim | None:
+        """Claim it for what one process does at a time; None if another has the claim.
+
+        Raises:
+            StorageError: It cannot be claimed.
+        """

@@ -1,0 +1,68 @@
+"""PostgreSQL as a `Backend`. The driver is imported when a database is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langgraph_once.checkpoint.backend import Backend, Claim
+from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.config import CheckpointConfig
+
+__all__ = ["PostgresBackend"]
+
+
+class PostgresBackend(Backend):
+    """A database of PostgreSQL, by its URL."""
+
+    kind = "PostgreSQL"
+    package = "psycopg"
+    extra = "postgres"
+    takes_nan = False
+    as_json = "::jsonb"
+    as_text = "::text"
+
+    @classmethod
+    def takes(cls, database: str) -> bool:
+        """Whether it is a URL of PostgreSQL."""
+        return database.startswith(("postgresql://", "postgres://"))
+
+    def open(
+        self, *, config: CheckpointConfig, serde: SerializerProtocol | None, makes_tables: bool
+    ) -> Opening[Any]:
+        """Open a pool of connections, and close it at the end."""
+        from langgraph_once.checkpoint.postgres.saver import open_postgres_saver
+
+        return open_postgres_saver(
+            self.database,
+            serde=serde,
+            store_once=config.stores_once,
+            max_size=config.pool_max_size,
+            statement_timeout_s=config.statement_timeout_s or None,
+            schema=config.schema or None,
+            is_pooler=config.transaction_pooler,
+            makes_tables=makes_tables,
+        )
+
+    def open_to_read(self, *, config: CheckpointConfig, serde: SerializerProtocol) -> Opening[Any]:
+        """Open one connection that changes nothing."""
+        from langgraph_once.checkpoint.postgres.saver import open_postgres_to_read
+
+        return open_postgres_to_read(self.database, serde=serde, schema=config.schema or None)
+
+    def check(self) -> None:
+        """Ask it; what the saver may do there, it finds out when it is opened."""
+        self.ask()
+
+    def ask(self) -> None:
+        """Ask whether it answers."""
+        from langgraph_once.checkpoint.postgres.saver import ask_postgres
+
+        ask_postgres(self.database)
+
+    def claim(self, schema: str) -> Claim | None:
+        """Claim a schema of it."""
+        from langgraph_once.checkpoint.postgres.saver import claim_postgres
+
+        return claim_postgres(self.database, schema or None)

@@ -1,0 +1,105 @@
+"""SQLite as a `Backend`: a file, or a database in memory."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langgraph_once.checkpoint.backend import Backend, Claim
+from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.sqlite.file import (
+    IN_MEMORY,
+    ask_sqlite,
+    check_sqlite_path,
+    claim_sqlite,
+)
+from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver, open_sqlite_to_read
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.errors import ConfigError
+
+__all__ = ["SqliteBackend"]
+
+_SQLITE: Final = "sqlite:///"
+_LIBPQ: Final = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|service)\s*=")
+_ALMOST_A_URL: Final = re.compile(
+    r"[a-z][a-z0-9+.-]+:/|(postgres|postgresql|sqlite)(:|//)", re.IGNORECASE
+)
+"""A drive of Windows has one letter."""
+
+
+class SqliteBackend(Backend):
+    """A database of SQLite.
+
+    Attributes:
+        path: Of its file, or ":memory:".
+    """
+
+    kind = "SQLite"
+
+    def __init__(self, database: str) -> None:
+        super().__init__(database)
+        self.path = _path(database)
+
+    @classmethod
+    def takes(cls, database: str) -> bool:  # noqa: ARG003  # all are
+        """Take any: what names no other database is a path, or an error."""
+        return True
+
+    @property
+    def file(self) -> Path | None:
+        """Its file."""
+        return None if self.path == IN_MEMORY else Path(self.path).expanduser()
+
+    def open(
+        self, *, config: CheckpointConfig, serde: SerializerProtocol | None, makes_tables: bool
+    ) -> Opening[Any]:
+        """Open it, and close it at the end."""
+        return open_sqlite_saver(
+            self.path, serde=serde, store_once=config.stores_once, makes_tables=makes_tables
+        )
+
+    def open_to_read(self, *, config: CheckpointConfig, serde: SerializerProtocol) -> Opening[Any]:
+        """Open it without a change."""
+        return open_sqlite_to_read(self.path, serde=serde)
+
+    def check(self) -> None:
+        """Prove that its file can be opened and written, or be made."""
+        check_sqlite_path(self.path)
+
+    def ask(self) -> None:
+        """Read it; one in memory is asked nothing."""
+        if self.path != IN_MEMORY:
+            ask_sqlite(self.path)
+
+    def claim(self, schema: str) -> Claim | None:
+        """Claim its file."""
+        return claim_sqlite(self.path)
+
+
+def _path(database: str) -> str:
+    """The path of a file of SQLite, or ":memory:".
+
+    Raises:
+        ConfigError: A URL of another database.
+    """
+    if "://" not in database:
+        if _LIBPQ.search(database):
+            problem = "write the database of PostgreSQL as postgresql://user@host/database"
+            raise ConfigError("ONCE_DATABASE_URL", problem)
+        if found := _ALMOST_A_URL.match(database):  # as a path, it would name a new file
+            problem = (
+                f"a URL has `://` after its scheme, this begins with {found[0]!r}; write "
+                "sqlite:///path or postgresql://user@host/database"
+            )
+            raise ConfigError("ONCE_DATABASE_URL", problem)
+        return database
+    if not database.startswith(_SQLITE):
+        scheme = database.partition("://")[0]
+        raise ConfigError(
+            "ONCE_DATABASE_URL",
+            f"{scheme!r} is no database that is known; write sqlite:///path or postgresql://…",
+        )
+    return database.removeprefix(_SQLITE)

@@ -1,0 +1,67 @@
+"""A database is an object: what is outside of its folder asks it, and does not ask which it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from langgraph.checkpoint.base import empty_checkpoint
+
+from langgraph_once.checkpoint import ask_database, check_database, open_saver
+from langgraph_once.checkpoint.by_url import BACKENDS, backend_of, kind_of, open_to_read
+from langgraph_once.checkpoint.postgres.backend import PostgresBackend
+from langgraph_once.cli import commands
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.errors import StorageError
+from langgraph_once.serde import OnceSerializer
+from tests.unit_tests.checkpoint.toy_database import ToyBackend
+
+AT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
+LOOP: Any = {"source": "loop", "step": 1, "parents": {}}
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Iterator[str]:
+    """The address of a database that does not exist yet."""
+    BACKENDS.insert(0, ToyBackend)
+    yield f"toy://{tmp_path}/box"
+    BACKENDS.remove(ToyBackend)
+
+
+def test_a_database_of_another_kind_needs_its_class_alone(toy: str) -> None:
+    check_database(toy)
+    with pytest.raises(StorageError, match="no such toy"):
+        ask_database(toy)
+    with open_saver(toy, config=CheckpointConfig()) as saver:
+        saver.put(AT, {**empty_checkpoint(), "channel_values": {"a": [1]}}, {"step": 1}, {"a": 1})
+    ask_database(toy)
+    with open_to_read(toy, config=CheckpointConfig(), serde=OnceSerializer()) as saver:
+        found = saver.get_tuple(AT)
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {"a": [1]}
+
+
+def test_only_one_has_the_claim_of_a_database_of_another_kind(toy: str) -> None:
+    claim = backend_of(toy).claim("")
+    assert claim is not None
+    assert backend_of(toy).claim("") is None
+    claim.close()
+    assert backend_of(toy).claim("") is not None
+
+
+def test_a_command_verifies_a_database_of_another_kind(toy: str) -> None:
+    missing = CliRunner().invoke(commands, ["verify", "--database", toy])
+    assert "no such toy" in str(missing.exception)
+    with open_saver(toy, config=CheckpointConfig()) as saver:
+        saver.put(AT, empty_checkpoint(), LOOP, {})
+    found = CliRunner().invoke(commands, ["verify", "--database", toy])
+    assert (found.exit_code, found.exception) == (0, None)
+
+
+def test_the_address_of_a_server_is_understood_without_its_driver() -> None:
+    backend = backend_of("postgresql://user@host/threads")
+    assert kind_of(backend.database) is PostgresBackend
+    assert (backend.kind, backend.file, backend.is_there) == ("PostgreSQL", None, True)
