@@ -162,7 +162,7 @@ def functional(models: Models) -> Scenario:
         "functional",
         "Tasks of the functional API: some in parallel, and a conversation that is kept.",
         graph,
-        said("Please begin."),
+        said("Please begin.", streamed=0),  # the consumer itself put it in
         draft("Paris is sunny today."),
         draft("Rome is rainy today."),
         said("Take a coat to Rome."),

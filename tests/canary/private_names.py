@@ -160,6 +160,7 @@ PRIVATE: Final = (
             ("PUSH", "tasks of a `Send`", "test_once"),
             ("TASKS", "what is sent to nodes, as a checkpoint has it", "test_once"),
             ("NO_WRITES", "that a task ended and gave nothing", "test_truth"),
+            ("PREVIOUS", "what a functional graph has saved", "test_session"),
         )
     ),
     # Graphs behind a URL
