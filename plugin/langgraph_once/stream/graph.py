@@ -58,7 +58,7 @@ from langgraph_once.stream.readers import (
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.session import StreamThread, aopened, opened, twin_of
+from langgraph_once.stream.session import FUNCTIONAL_KEYS, StreamThread, aopened, opened, twin_of
 from langgraph_once.stream.v3.events import EventFilter
 from langgraph_once.stream.v3.protocol import EventForm
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
@@ -71,11 +71,6 @@ P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
 ATTEMPT_KEY = "run_attempt"
 """Where a LangGraph server notes in the metadata how often it has begun a run
 (langgraph-api 0.16.7, langgraph_api/stream.py); `test_runs` notices when it does not."""
-
-
-FUNCTIONAL_KEYS = frozenset({"__end__", "__previous__"})
-"""The channels of what a functional graph returned and saved: it has no other state (langgraph
-1.2.24, langgraph/_internal/_constants.py); `test_session` notices when they change."""
 
 
 def once(
@@ -370,7 +365,7 @@ def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamT
         store=store,
         dedup=graph.dedup_config,
         graph=graph if is_delta else None,
-        keys=frozenset(k for k in graph.channels if not is_reserved(k)) or FUNCTIONAL_KEYS,
+        keys=frozenset(k for k in graph.channels if not is_reserved(k)) or FUNCTIONAL_KEYS.keys(),
         triggers={name: node.triggers for name, node in graph.nodes.items()},
         is_resumed=is_again or is_resume(input),
         may_repeat=not is_alone and (is_again or may_repeat(input)),

@@ -12,7 +12,7 @@ import functools
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, CheckpointTuple
@@ -31,7 +31,16 @@ from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved
 from langgraph_once.stream.part.shapes import Part
 from langgraph_once.stream.running.run import Run
 
-__all__ = ["Begun", "Listener", "StreamThread", "aopened", "opened", "twin_of", "unread"]
+__all__ = [
+    "FUNCTIONAL_KEYS",
+    "Begun",
+    "Listener",
+    "StreamThread",
+    "aopened",
+    "opened",
+    "twin_of",
+    "unread",
+]
 
 
 class Listener(Protocol):
@@ -138,6 +147,11 @@ UNSAVED = "What the consumer of a stream has was not saved"
 TASKS = "__pregel_tasks"
 """The channel of what is sent to nodes (langgraph 1.2.24, langgraph/_internal/_constants.py)."""
 
+FUNCTIONAL_KEYS: Final[Mapping[str, str]] = {"__end__": "end", "__previous__": "previous"}
+"""The channels of what a functional graph returned and saved, which has no other state; and what
+they are called here, since who looks through a state leaves out keys that are LangGraph's own
+(1.2.24, langgraph/_internal/_constants.py). `test_session` notices when they change."""
+
 
 @dataclass(kw_only=True)
 class StreamThread:
@@ -159,7 +173,7 @@ class StreamThread:
     """Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None where each
     holds its whole state."""
 
-    keys: frozenset[str]
+    keys: Collection[str]
     """The keys of its state; of a functional graph those of what it returned and saved."""
 
     triggers: Mapping[str, Collection[str]]
@@ -313,10 +327,8 @@ class StreamThread:
         return self._of_state({**found.checkpoint["channel_values"], **dict(entries_of(whole))})
 
     def _of_state(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        # Who looks through a state leaves out keys that are LangGraph's own, as these two are.
-        names = {"__end__": "end", "__previous__": "previous"}
-        found = ((names.get(key, key), value) for key, value in values.items() if key in self.keys)
-        return dict(found)
+        names = FUNCTIONAL_KEYS
+        return {names.get(key, key): value for key, value in values.items() if key in self.keys}
 
     def _ledger(self, stood: Mapping[str, Any]) -> Ledger:
         """The ledger that was kept beside a state, if one was."""

@@ -8,7 +8,7 @@ may have broken off, and an update may hold copies of its node. Each guess is co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Final
 
@@ -114,10 +114,18 @@ class Guess:
         self._stats.inferred += entry is not None
         return entry
 
-    def copy_in_update(self, node: str, content: Content) -> Entry | None:
-        """What an update of a node, named as by `bare`, repeats under a new id or none."""
+    def copy_in_update(self, node: str, content: Content, listed: Collection[str]) -> Entry | None:
+        """What an update of a node repeats under a new id or none.
+
+        Args:
+            node: The node, named as by `bare`.
+            content: What the message says.
+            listed: The ids in the update: what is in it itself has no copy there.
+        """
         entry = self._ledger.match_in_update(node, content)
-        self._stats.inferred += entry is not None
+        if entry is None or any(known in listed for known in entry.ids):
+            return None
+        self._stats.inferred += 1
         return entry
 
     def is_unnamed_copy(self, node: str, content: Content) -> bool:

@@ -297,17 +297,19 @@ class StateCut:
 
     def _original(self, content: Content, message_id: str = "") -> Entry | None:
         """What this is a copy of: by its task, where that is known, else by its node alone."""
+        if self.hints is None and self._is_snapshot:
+            return None
         if self.hints is None:
-            task, copy = self._node, None
-            if not self._is_snapshot:
-                copy = self.guess.copy_in_update(task, content)
+            task = self._node
+            copy = self.guess.copy_in_update(task, content, self._listed)
         else:
             _, task = self.hints.origins.get(message_id, ((), ""))
             space = self.hints.space
             copy = self.ledger.match_copy(task, content, space=space) if task else None
-        if copy is None or not self._listed.keys().isdisjoint(copy.ids):
-            return None
-        self.ledger.claim(copy, task)
+            if copy is not None and any(known in self._listed for known in copy.ids):
+                copy = None
+        if copy is not None:
+            self.ledger.claim(copy, task)
         return copy
 
     def _new_message(self, message: BaseMessage, message_id: str) -> Iterator[BaseMessage]:
