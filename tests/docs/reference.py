@@ -12,7 +12,7 @@ from demo.decides import told
 from langgraph_once import errors
 from langgraph_once.metrics import METRICS
 from langgraph_once.reference import APPLIES, variables
-from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
+from langgraph_once.stream.dedup.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Because, Kind
 
 WHO: Final = {
@@ -156,10 +156,10 @@ A `Deduplicator` decides on each part of mode `messages` in five steps:
 
 ```text
 part -> fact        stream/dedup/message_fact.py        what the part says
-     -> record      stream/dedup/messages/identity.py   which message of the ledger it is about
+     -> record      stream/dedup/identity.py   which message of the ledger it is about
                     stream/dedup/guess.py               the same, where no annotation tells
-     -> case        stream/dedup/messages/cases.py      how the fact differs from the record
-     -> operations  stream/dedup/messages/lifecycle.py  what to do, and why
+     -> case        stream/dedup/lifecycle.py      how the fact differs from the record
+     -> operations  stream/dedup/lifecycle.py  what to do, and why
      -> form        stream/dedup/forms.py               what this reader is sent
 ```
 

@@ -12,7 +12,7 @@ from langgraph_once.compare.items import Items, MessageItems, Namespace, Shown
 from langgraph_once.compare.view import TextAppended
 from langgraph_once.events.vocabulary import related
 from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.dedup.states.unchanged import has_interrupt
+from langgraph_once.stream.dedup.repeated import has_interrupt
 from langgraph_once.stream.part.messages_within import found_in_update
 
 __all__ = ["Judge"]

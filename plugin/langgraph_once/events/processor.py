@@ -60,7 +60,7 @@ from langgraph_once.events.vocabulary import Event
 from langgraph_once.stream import Deduplicator, Ledger
 from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
 from langgraph_once.stream.bookkeeping import Calls, FailureGuard, aanswer, answer
-from langgraph_once.stream.part.resume import is_resume, may_repeat
+from langgraph_once.stream.part.shapes import is_resume, may_repeat
 
 __all__ = ["ChannelStreamingProcessor"]
 

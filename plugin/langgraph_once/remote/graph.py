@@ -42,8 +42,7 @@ from langgraph_once.stream.chunk_filter import (
     filtered,
     itself,
 )
-from langgraph_once.stream.part.resume import may_repeat
-from langgraph_once.stream.part.shapes import StreamModes, Version, mode_set
+from langgraph_once.stream.part.shapes import StreamModes, Version, may_repeat, mode_set
 
 __all__ = [
     "OnceRemoteGraph",

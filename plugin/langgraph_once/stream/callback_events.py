@@ -19,7 +19,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.dedup.messages.reexecution import end_of
+from langgraph_once.stream.dedup.reexecution import end_of
 from langgraph_once.stream.part.content import Content, StreamedContent, content_of
 from langgraph_once.stream.part.places import NODE_KEY, NS_SEP, TASK_NS_KEY, node_path
 from langgraph_once.stream.running.attempts import EmittedMessage

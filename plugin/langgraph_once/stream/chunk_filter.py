@@ -36,7 +36,7 @@ from langgraph_once.errors import StreamError
 from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.forms import Form
-from langgraph_once.stream.dedup.states.state_cut import Hints, IsMessageKeyIn, is_default_key
+from langgraph_once.stream.dedup.state_cut import Hints, IsMessageKeyIn, is_default_key
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.shapes import (
     Part,

@@ -33,19 +33,25 @@ from langgraph_once.stream.chunk_filter import (
     filtered,
     printing,
 )
-from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.dedup.states.state_cut import Hints
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.ledger_store import (
+from langgraph_once.stream.dedup.repeated import CachedParts
+from langgraph_once.stream.dedup.state_cut import Hints
+from langgraph_once.stream.ledger.keeping import (
     InMemoryStreamStateStore,
     StreamStateStore,
     is_stream_state_store,
 )
-from langgraph_once.stream.numbering import numbering
+from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.places import is_reserved
-from langgraph_once.stream.part.resume import is_resume, may_repeat
-from langgraph_once.stream.part.shapes import StreamModes, Version, mode_set, reader, with_modes
+from langgraph_once.stream.part.shapes import (
+    StreamModes,
+    Version,
+    is_resume,
+    may_repeat,
+    mode_set,
+    reader,
+    with_modes,
+)
 from langgraph_once.stream.readers import (
     PLAIN_READER,
     TASK_ID_KEY,
@@ -53,6 +59,7 @@ from langgraph_once.stream.readers import (
     form_of,
     is_in_a_node,
     is_v3_stream,
+    numbering,
     wants_numbers,
 )
 from langgraph_once.stream.running.install import install

@@ -1,12 +1,22 @@
-"""Who reads a stream, and which form it gets.
+"""Who reads a stream, which form it gets, and whether its messages are numbered.
 
 A reader announces itself in the config of a run (`READER_KEY`), or, where it reads a graph of its
 own process, as `announcement.py` says. Any other is a stock reader.
+
+A server repeats events to a client that comes back after a cut. Numbers, 1, 2, 3 … on each message
+part as it leaves, mend that: by the number the client knows
+which of them it has, and that none is missing. The numbers are given behind the filter, to what the
+reader is sent and nothing else: so they have no gaps, whatever was withheld before.
+
+A number belongs to one stream of the outermost graph. A resume begins at 1 again, as it is another
+run on the server, and so does a run that a server begins anew; there the metadata tell the attempt.
+v3 has numbers of its own (`seq`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -14,7 +24,8 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig
 from langgraph_once.stream.dedup.forms import ExactForm, Form, StockForm
-from langgraph_once.stream.part.shapes import Version
+from langgraph_once.stream.part.annotation import ANNOTATION_KEY, NUMBER_KEY
+from langgraph_once.stream.part.shapes import StreamModes, Version
 from langgraph_once.stream.v3.protocol import ExactEvents, ProtocolForm
 
 __all__ = [
@@ -26,6 +37,7 @@ __all__ = [
     "is_in_a_node",
     "is_served",
     "is_v3_stream",
+    "numbering",
     "wants_numbers",
 ]
 
@@ -103,3 +115,36 @@ def _is_stock(dedup: DedupConfig, config: RunnableConfig, *, is_announced: bool)
     # A node hands down its config, and with it the announcement of who reads the graph around.
     told = configurable_of(config).get(READER_KEY)
     return is_in_a_node(config) or told in (None, "", PLAIN_READER)
+
+
+def numbering(
+    stream_mode: StreamModes, *, subgraphs: bool, version: Version
+) -> Callable[[Any], Any]:
+    """What numbers the messages among chunks of one shape, and leaves other chunks alone.
+
+    A part without annotation, as of a malformed message, has no number: its reader could not tell
+    it from one that a user has put there.
+    """
+    numbers = count(1)
+
+    def pair(data: tuple[Any, dict[str, Any]]) -> tuple[Any, Any]:
+        message, metadata = data
+        if ANNOTATION_KEY not in metadata:
+            return data
+        numbered = metadata.copy()  # quicker than `{**metadata}`
+        if NUMBER_KEY in numbered:  # a user's: ours is to stand last
+            del numbered[NUMBER_KEY]
+        numbered[NUMBER_KEY] = next(numbers)
+        return message, numbered
+
+    if version == "v2":
+        return lambda chunk: (
+            {**chunk, "data": pair(chunk["data"])} if chunk["type"] == "messages" else chunk
+        )
+    if isinstance(stream_mode, str):
+        return (lambda chunk: (chunk[0], pair(chunk[1]))) if subgraphs else pair
+    if subgraphs:
+        return lambda chunk: (
+            (chunk[0], "messages", pair(chunk[2])) if chunk[1] == "messages" else chunk
+        )
+    return lambda chunk: ("messages", pair(chunk[1])) if chunk[0] == "messages" else chunk

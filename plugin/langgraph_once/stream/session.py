@@ -22,9 +22,9 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.announcement import Hears
 from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.chunk_filter import ChunkFilter, Opened
-from langgraph_once.stream.dedup.states.state_cut import in_lists, listed_ids, named_and_not
+from langgraph_once.stream.dedup.state_cut import in_lists, listed_ids, named_and_not
+from langgraph_once.stream.ledger.keeping import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.pending_ids import PendingIds
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input, messages_in
 from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved

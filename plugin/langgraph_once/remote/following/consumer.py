@@ -11,7 +11,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.metrics import streams
 from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
-from langgraph_once.stream.dedup.states.state_cut import alias_messages_after_gap
+from langgraph_once.stream.dedup.state_cut import alias_messages_after_gap
 from langgraph_once.stream.part.annotation import flagged
 
 __all__ = ["Consumer", "Recipient", "new_ledger"]

@@ -18,24 +18,24 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.dedup.forms import STATE_MODES, ExactForm, Form
 from langgraph_once.stream.dedup.hidden import HiddenMessages
-from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
+from langgraph_once.stream.dedup.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation
-from langgraph_once.stream.dedup.states.state_cut import (
+from langgraph_once.stream.dedup.repeated import (
+    changed_keys,
+    has_interrupt,
+    is_repeated_update,
+    is_unchanged,
+)
+from langgraph_once.stream.dedup.state_cut import (
     Hints,
     IsMessageKeyIn,
     StateCut,
     is_default_key,
     listed,
 )
-from langgraph_once.stream.dedup.states.unchanged import (
-    changed_keys,
-    has_interrupt,
-    is_repeated_update,
-    is_unchanged,
-)
+from langgraph_once.stream.ledger.keeping import keep_undelivered
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.pending_ids import with_id
-from langgraph_once.stream.ledger.serialized import keep_undelivered
 from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.places import TASK_NS_KEY, PerGraph

@@ -16,9 +16,9 @@ from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.stream.dedup.message_fact import MessageFact
 from langgraph_once.stream.dedup.operations import DedupStats
+from langgraph_once.stream.ledger.entries import saying
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.texts import saying
 from langgraph_once.stream.part.content import Content, is_auto
 
 __all__ = ["Guess"]
@@ -127,13 +127,6 @@ class Guess:
             return None
         self._stats.inferred += 1
         return entry
-
-    def is_unnamed_copy(self, node: str, content: Content) -> bool:
-        """Whether an update of a node repeats what an update inside it had without an id."""
-        ledger = self._ledger
-        is_copy = ledger.pending_ids.claim_copied(node, content, ledger.epoch)
-        self._stats.inferred += is_copy
-        return is_copy
 
     # Models that broke off.
 

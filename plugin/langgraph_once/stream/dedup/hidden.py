@@ -16,9 +16,9 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.stream.dedup.forms import ExactForm
+from langgraph_once.stream.dedup.identity import COPIES_NOTHING
+from langgraph_once.stream.dedup.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.message_fact import MessageFact
-from langgraph_once.stream.dedup.messages.identity import COPIES_NOTHING
-from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import DedupStats
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of

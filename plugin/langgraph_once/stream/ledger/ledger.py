@@ -12,10 +12,9 @@ from langchain_core.messages import BaseMessage
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, LedgerError
-from langgraph_once.stream.ledger.entries import Entries, Seeds
+from langgraph_once.stream.ledger.entries import Entries, Seeds, cut_short, is_original, saying
 from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
-from langgraph_once.stream.ledger.serialized import (
+from langgraph_once.stream.ledger.keeping import (
     pack_entry,
     read_body,
     read_undelivered,
@@ -24,7 +23,7 @@ from langgraph_once.stream.ledger.serialized import (
     write_body,
     write_undelivered,
 )
-from langgraph_once.stream.ledger.texts import cut_short, is_original, saying
+from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
 from langgraph_once.stream.part.content import Content, Space, content_of, details_of
 from langgraph_once.stream.part.places import NS_SEP, PerGraph, Place, bare, lineage, names
 from langgraph_once.stream.part.shapes import Part
@@ -215,7 +214,6 @@ class Ledger(Entries):
             del self._updates_of[node]
             self._by_node.pop(node, None)
             self._texts_of_nodes.pop(node, None)
-            self.pending_ids.end_of(node)
 
     def await_id(
         self,

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from langgraph_once.stream.ledger.entries import saying
 from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.ledger.texts import copied, saying
 from langgraph_once.stream.part.annotation import annotated, annotation_of
 from langgraph_once.stream.part.content import Content
-from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, PerGraph, Place, bare, lineage
+from langgraph_once.stream.part.places import TASK_NS_KEY, PerGraph, Place, bare
 from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["PendingId", "PendingIds", "with_id"]
@@ -34,7 +34,6 @@ class PendingId:
             came in an update, without an id.
         in_update: An update has carried it.
         epoch: The number of the stream that delivered it.
-        claimed: The nodes around its graph in whose updates it stands for no copy any more.
     """
 
     ns: Place
@@ -43,7 +42,6 @@ class PendingId:
     part: Part | None = None
     in_update: bool
     epoch: int
-    claimed: set[str] = field(default_factory=set)
 
     @property
     def in_messages(self) -> bool:
@@ -54,10 +52,6 @@ class PendingId:
     def task(self) -> str:
         """The task whose part waits."""
         return str(self.part and self.part.meta.get(TASK_NS_KEY))
-
-    def is_inside(self, node: str) -> bool:
-        """Whether its graph runs inside a node, named as by `bare`."""
-        return node in map(bare, lineage(NS_SEP.join(self.ns)))
 
 
 def with_id(part: Part, message_id: str) -> Part:
@@ -158,26 +152,6 @@ class PendingIds:
         if (known := saying(content, shown)) is not None:
             self._waiting.remove(known)
         return known
-
-    def claim_copied(self, node: str, content: Content, epoch: int) -> bool:
-        """Whether an update of `node` copies one that a graph inside it sent in an update.
-
-        Each stands for one copy.
-        """
-        free = (
-            known
-            for known in self._waiting
-            if not known.in_messages and known.epoch == epoch and node not in known.claimed
-        )
-        if (known := copied(content, (each for each in free if each.is_inside(node)))) is not None:
-            known.claimed.add(node)
-        return known is not None
-
-    def end_of(self, node: str) -> None:
-        """Note that `node` has sent its update, so that what it says later is no copy."""
-        for known in self._waiting:
-            if known.is_inside(node):
-                known.claimed.add(node)
 
     def state(
         self, ns: Place, place: Place, said: list[Content]

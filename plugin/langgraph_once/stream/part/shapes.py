@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from langgraph.types import Command
+
 from langgraph_once.errors import StreamError
 
 __all__ = [
@@ -20,6 +22,8 @@ __all__ = [
     "StreamModes",
     "Version",
     "event_part",
+    "is_resume",
+    "may_repeat",
     "mode_set",
     "reader",
     "sdk_part",
@@ -244,3 +248,16 @@ def _v2_chunk(part: Part) -> dict[str, Any]:
     if part.mode == "values":
         chunk["interrupts"] = part.meta.get("interrupts", ())
     return chunk
+
+
+def is_resume(given: Any) -> bool:
+    """Whether a stream that is given this goes on from a checkpoint."""
+    return given is None or isinstance(given, Command)
+
+
+def may_repeat(given: Any) -> bool:
+    """Whether it may begin with updates of the stream before.
+
+    A command that goes to a node has that run, or its cache answer, anew.
+    """
+    return given is None or (isinstance(given, Command) and not given.goto)

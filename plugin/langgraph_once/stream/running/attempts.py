@@ -17,7 +17,7 @@ from langgraph.errors import ParentCommand
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
-from langgraph_once.stream.ledger.texts import original_of
+from langgraph_once.stream.ledger.entries import original_of
 from langgraph_once.stream.part.annotation import Source
 from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.messages_within import Found

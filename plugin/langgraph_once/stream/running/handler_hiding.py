@@ -20,7 +20,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.pregel._messages import graph_namespace
 
 from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.ledger.texts import original_of
+from langgraph_once.stream.ledger.entries import original_of
 from langgraph_once.stream.part.annotation import Source, note_in
 from langgraph_once.stream.part.content import Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.pregel._messages import graph_namespace
 
-from langgraph_once.stream.dedup.states.state_cut import Hints
+from langgraph_once.stream.dedup.state_cut import Hints
 from langgraph_once.stream.part.annotation import Source
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.places import NODE_KEY, TASK_NS_KEY

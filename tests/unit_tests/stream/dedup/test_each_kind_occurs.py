@@ -20,7 +20,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from langgraph_once import dedup
-from langgraph_once.stream.dedup.messages.cases import Case, Cases
+from langgraph_once.stream.dedup.lifecycle import Case, Lifecycle
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Operation
 from tests.corpus.graphs import chain
 from tests.corpus.models import answers
@@ -169,9 +169,9 @@ def seen(scene: Scene, source: Source) -> Seen:
     """The cases and the reasons that playing it leads to."""
     cases: set[Case] = set()
     reasons: set[Because] = set()
-    case_of, count = Cases.case_of, DedupStats.count
+    case_of, count = Lifecycle.case_of, DedupStats.count
 
-    def noted(self: Cases, fact: Any) -> Any:
+    def noted(self: Lifecycle, fact: Any) -> Any:
         case, match = case_of(self, fact)
         cases.add(case)
         return case, match
@@ -181,7 +181,7 @@ def seen(scene: Scene, source: Source) -> Seen:
         count(self, operation)
 
     with (
-        mock.patch.object(Cases, "case_of", noted),
+        mock.patch.object(Lifecycle, "case_of", noted),
         mock.patch.object(DedupStats, "count", counted),
     ):
         if not isinstance(scene, str):

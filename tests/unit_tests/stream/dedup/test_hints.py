@@ -14,7 +14,7 @@ from langgraph_once import DedupConfig, once
 from langgraph_once.stream import Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.guess import Guess
 from langgraph_once.stream.dedup.operations import DedupStats
-from langgraph_once.stream.dedup.states.state_cut import Hints, StateCut
+from langgraph_once.stream.dedup.state_cut import Hints, StateCut
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.running.node_handler import HintsHandler

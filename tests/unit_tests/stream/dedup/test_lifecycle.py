@@ -19,9 +19,8 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.forms import ExactForm
+from langgraph_once.stream.dedup.lifecycle import Case, Lifecycle
 from langgraph_once.stream.dedup.message_fact import MessageFact
-from langgraph_once.stream.dedup.messages.cases import Case
-from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import DedupStats, Kind, Operation
 from langgraph_once.stream.ledger.entry import State
 from tests.corpus.play import play

@@ -15,9 +15,9 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langgraph_once import DedupConfig, Ledger
 from langgraph_once.stream import Deduplicator, Part
-from langgraph_once.stream.ledger import serialized
+from langgraph_once.stream.ledger import keeping
 from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.ledger.serialized import keep_undelivered
+from langgraph_once.stream.ledger.keeping import keep_undelivered
 from langgraph_once.stream.part.annotation import Annotation
 from langgraph_once.stream.part.content import content_of
 from tests.exact import exactly
@@ -178,9 +178,9 @@ class TestBytes:
         assert part.data.artifact.startswith("<object")
 
     def test_bytes_of_a_version_that_owed_nothing_are_read(self) -> None:
-        packed = ormsgpack.unpackb(Ledger().to_bytes()[serialized.HEADER_BYTES :])
+        packed = ormsgpack.unpackb(Ledger().to_bytes()[keeping.HEADER_BYTES :])
         assert packed.pop("owed") == []
-        assert not Ledger.from_bytes(serialized.write_body(packed)).undelivered
+        assert not Ledger.from_bytes(keeping.write_body(packed)).undelivered
 
 
 class TestTokens:

@@ -24,9 +24,9 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
 from langgraph_once.stream.dedup.guess import Guess
+from langgraph_once.stream.ledger.entries import copied, saying, says
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import MAX_MESSAGES, Ledger
-from langgraph_once.stream.ledger.texts import copied, saying, says
 from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.messages_within import (
     DEFAULT_KEY,
@@ -289,9 +289,6 @@ class StateCut:
         if pending.comes_in_update(self._ns, content):
             return True
         original = self._original(content)
-        guesses = original is None and self.hints is None and not self._is_snapshot
-        if guesses and self.guess.is_unnamed_copy(self._node, content):
-            return True
         self.ledger.await_id(self._ns, content, entry=original, in_update=True)
         return original is not None
 

@@ -14,9 +14,9 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.guess import Guess
 from langgraph_once.stream.dedup.message_fact import MessageFact
 from langgraph_once.stream.dedup.operations import Because
+from langgraph_once.stream.ledger.entries import copied
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.texts import copied
 from langgraph_once.stream.part.content import Space
 
 __all__ = ["COPIES_NOTHING", "Identity", "Match"]
