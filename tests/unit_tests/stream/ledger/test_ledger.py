@@ -195,4 +195,5 @@ def test_what_is_hidden_is_never_left_out() -> None:
     for number in range(1_000):
         ledger.hidden.deliver_in_state(f"m{number}", Content("ai", "Hidden."), ())
     for data in (ledger.to_bytes(), ledger.beside({}, is_done=True)):
-        assert all(Ledger.from_bytes(data).hides(f"m{number}") for number in range(1_000))
+        restored = Ledger.from_bytes(data)
+        assert all(restored.hides(f"m{number}") for number in range(1_000))
