@@ -554,7 +554,13 @@ def words(message: BaseMessage) -> str:
 
 
 def listed(data: Any) -> Iterator[BaseMessage]:
-    """The messages in the lists of an update or a state, raw ones as what they become."""
+    """The messages in the lists of an update or a state, raw ones as what they become.
+
+    Where a node pushes messages, its update is a list of updates.
+    """
+    if isinstance(data, list):
+        for update in data:
+            yield from listed(update)
     for key, value in data.items() if isinstance(data, dict) else ():
         if key == "messages":
             items = value if isinstance(value, list) else [value]
@@ -687,6 +693,13 @@ def check(
     modes=MODES | st.just("messages"),
     subgraphs=st.booleans(),
     version=st.sampled_from(["v1", "v2"]),
+)
+@example(
+    nodes=[("graph", [("streams", "ok"), ("pushes", "ok")])],
+    config=DedupConfig(state="auto"),
+    modes=["values", "updates"],
+    subgraphs=True,
+    version="v1",
 )
 @example(nodes=[("keeps_half", "ok")], **USUAL)
 @example(nodes=[("adds_named_and_returns_list", "ok")], **USUAL)

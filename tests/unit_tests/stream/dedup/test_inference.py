@@ -60,37 +60,6 @@ class TestUpdates:
         assert told[-2:] == [updates(), updates()]
 
 
-class TestGraphsInside:
-    """Updates alone, whose messages have no ids yet."""
-
-    @staticmethod
-    def told(*graphs: tuple[str, ...]) -> list[int]:
-        chunks = [(ns, {(ns or ("n0",))[-1][:2]: {"messages": [AIMessage("ok")]}}) for ns in graphs]
-        passed = dedup(
-            iter(chunks),
-            stream_mode="updates",
-            subgraphs=True,
-            config=DedupConfig(state="new_messages"),
-        )
-        return [len(messages_in(data)) for _, data in passed]
-
-    def test_what_one_sent_is_copied_by_its_node_once(self) -> None:
-        assert self.told(("n0:1",), ()) == [1, 0]
-        assert self.told(("n0:1",), (), ()) == [1, 0, 1]
-
-    def test_a_text_of_another_node_is_said_anew(self) -> None:
-        assert self.told(("n1:1",), ()) == [1, 1]
-
-    def test_a_node_that_copied_nothing_may_say_it_later(self) -> None:
-        other: Any = ((), {"n0": {"messages": [AIMessage("else")]}})
-        inner: Any = (("n0:1",), {"n": {"messages": [AIMessage("ok")]}})
-        later: Any = ((), {"n0": {"messages": [AIMessage("ok")]}})
-        asked: Any = {"stream_mode": "updates", "subgraphs": True}
-        config = DedupConfig(state="new_messages")
-        told = list(dedup(iter([inner, other, later]), **asked, config=config))
-        assert [len(messages_in(data)) for _, data in told] == [1, 1, 1]
-
-
 def test_messages_without_an_id_come_once_in_states() -> None:
     unnamed = AIMessage("ok")
     state = "values", {"answers": [unnamed, unnamed]}
