@@ -7,7 +7,10 @@ The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `s
 `platform` (what `langgraph.json` points at).
 """
 
+from typing import TYPE_CHECKING
+
 from langgraph_once.floors import refuse_old_packages
+from langgraph_once.lazy import lazily
 
 with refuse_old_packages():
     from langgraph_once.config import (
@@ -17,6 +20,9 @@ with refuse_old_packages():
         RemoteConfig,
         SerdeConfig,
     )
+    from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
+
+if TYPE_CHECKING:
     from langgraph_once.events import (
         ChannelConfig,
         ChannelMode,
@@ -26,7 +32,22 @@ with refuse_old_packages():
     )
     from langgraph_once.remote import OnceRemoteGraph, join_run, stream_run
     from langgraph_once.serde import OnceSerializer, storable
-    from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
+else:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "langgraph_once.events": (
+                "ChannelConfig",
+                "ChannelMode",
+                "ChannelStreamingProcessor",
+                "TokenStreamingConfig",
+                "Transcript",
+            ),
+            "langgraph_once.remote": ("OnceRemoteGraph", "join_run", "stream_run"),
+            "langgraph_once.serde": ("OnceSerializer", "storable"),
+        },
+        within=refuse_old_packages,
+    )
 
 __all__ = [
     "READER_CHECKPOINT",
