@@ -9,10 +9,12 @@ The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `s
 
 from typing import TYPE_CHECKING
 
-from langgraph_once.floors import refuse_old_packages
+from langgraph_once.floors import blame_old_packages, refuse_old_packages
 from langgraph_once.lazy import lazily
 
-with refuse_old_packages():
+refuse_old_packages()
+
+with blame_old_packages():
     from langgraph_once.config import (
         READER_CHECKPOINT,
         DedupConfig,
@@ -46,7 +48,6 @@ else:
             "langgraph_once.remote": ("OnceRemoteGraph", "join_run", "stream_run"),
             "langgraph_once.serde": ("OnceSerializer", "storable"),
         },
-        within=refuse_old_packages,
     )
 
 __all__ = [

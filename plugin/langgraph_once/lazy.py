@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -16,10 +15,7 @@ __all__ = ["lazily"]
 
 
 def lazily(
-    module: str,
-    names: dict[str, Sequence[str]],
-    *,
-    within: Callable[[], AbstractContextManager[None]] = nullcontext,
+    module: str, names: dict[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and the `__dir__` of a module.
 
@@ -30,7 +26,6 @@ def lazily(
         module: Its `__name__`.
         names: For each module to import, which of its names are asked for here. A module inside
             this one is an attribute of it, too.
-        within: Makes what surrounds each import.
     """
     homes = {name: home for home, there in names.items() for name in there}
     inside = [home.removeprefix(f"{module}.") for home in names]
@@ -39,8 +34,10 @@ def lazily(
         home = homes.get(name) or (f"{module}.{name}" if name in inside else "")
         if not home:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        with within():
+        try:
             found = import_module(home)
+        except AttributeError as error:  # `from … import` would say that there is no such name
+            raise ImportError(f"{home} cannot be imported: {error}", name=home) from error
         if name in homes:
             found = getattr(found, name)
         setattr(sys.modules[module], name, found)
