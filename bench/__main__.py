@@ -17,6 +17,7 @@ from typing import Final
 from bench import (
     events,
     growth,
+    imports,
     large_values,
     load,
     operations,
@@ -32,6 +33,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "stream": stream.report,
     "serde": serde.report,
     "events": events.report,
+    "imports": imports.report,
     "growth": growth.report,
     "wire": wire.report,
     "remote": remote.report,
@@ -43,7 +45,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
 }
 """In the order of the file. The first line of each is its heading."""
 
-QUICK: Final = ("stream", "serde", "events")
+QUICK: Final = ("stream", "serde", "events", "imports")
 PACKAGES: Final = ("langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack")
 RESULTS: Final = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 

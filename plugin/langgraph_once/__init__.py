@@ -7,9 +7,14 @@ The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `s
 `platform` (what `langgraph.json` points at).
 """
 
-from langgraph_once.floors import refuse_old_packages
+from typing import TYPE_CHECKING
 
-with refuse_old_packages():
+from langgraph_once.floors import blame_old_packages, refuse_old_packages
+from langgraph_once.lazy import lazily
+
+refuse_old_packages()
+
+with blame_old_packages():
     from langgraph_once.config import (
         READER_CHECKPOINT,
         DedupConfig,
@@ -17,6 +22,9 @@ with refuse_old_packages():
         RemoteConfig,
         SerdeConfig,
     )
+    from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
+
+if TYPE_CHECKING:
     from langgraph_once.events import (
         ChannelConfig,
         ChannelMode,
@@ -26,7 +34,21 @@ with refuse_old_packages():
     )
     from langgraph_once.remote import OnceRemoteGraph, join_run, stream_run
     from langgraph_once.serde import OnceSerializer, storable
-    from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
+else:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "langgraph_once.events": (
+                "ChannelConfig",
+                "ChannelMode",
+                "ChannelStreamingProcessor",
+                "TokenStreamingConfig",
+                "Transcript",
+            ),
+            "langgraph_once.remote": ("OnceRemoteGraph", "join_run", "stream_run"),
+            "langgraph_once.serde": ("OnceSerializer", "storable"),
+        },
+    )
 
 __all__ = [
     "READER_CHECKPOINT",

@@ -12,7 +12,14 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final, NamedTuple
 
-__all__ = ["AT_IMPORT", "OldPackage", "old_packages", "refuse_old_packages", "told"]
+__all__ = [
+    "AT_IMPORT",
+    "OldPackage",
+    "blame_old_packages",
+    "old_packages",
+    "refuse_old_packages",
+    "told",
+]
 
 _NAME: Final = "langgraph-once"
 
@@ -41,15 +48,23 @@ def told(found: Sequence[OldPackage]) -> str:
     return f"{_NAME} needs {needs}: run `pip install {wanted}`, or raise it in your requirements"
 
 
-@contextmanager
-def refuse_old_packages() -> Iterator[None]:
-    """Import inside: what cannot work with an old package, or would do harm, names it.
+def refuse_old_packages() -> None:
+    """Ask for what would do harm later. It reads files, so no later import asks again.
 
     Raises:
         ImportError: A package is too old.
     """
     if any(_is_older(name, floor) for name, floor in AT_IMPORT.items()):
         _raise_for_old_packages()
+
+
+@contextmanager
+def blame_old_packages() -> Iterator[None]:
+    """Import inside: what cannot work with an old package names it.
+
+    Raises:
+        ImportError: An import failed, and a package is too old.
+    """
     try:
         yield
     except (ImportError, AttributeError, TypeError):

@@ -71,6 +71,15 @@ def test_an_import_that_fails_names_any_old_package(tmp_path: Path) -> None:
     assert needed in imported("langgraph_once", tmp_path)
 
 
+def test_a_room_that_the_package_does_not_import_names_any_old_package(tmp_path: Path) -> None:
+    installed(tmp_path, cryptography="3.0")
+    (tmp_path / "backports").mkdir()
+    (tmp_path / "backports" / "__init__.py").touch()  # which has no `zstd`
+    (tmp_path / "compression.py").touch()  # nor has that of Python 3.14
+    needed = "needs cryptography>=42 (found 3.0)"
+    assert needed in imported("langgraph_once.serde.serializer", tmp_path)
+
+
 def test_an_import_that_fails_for_another_reason_says_that(tmp_path: Path) -> None:
     (tmp_path / "orjson.py").write_text("raise ImportError('wrong machine')\n")
     assert imported("langgraph_once", tmp_path) == "ImportError: wrong machine"

@@ -20,14 +20,25 @@ moving/         all threads of a database, rewritten, copied or looked at
 validate/       what is wrong with what LangGraph stores; a door of its own
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langgraph_once.checkpoint.by_url import ask_database, check_database, open_saver
 from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
 from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver, open_sqlite_saver
+from langgraph_once.lazy import lazily
 
 if TYPE_CHECKING:
     from langgraph_once.checkpoint.postgres.saver import OncePostgresSaver, open_postgres_saver
+else:  # what needs the extra `postgres`
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "langgraph_once.checkpoint.postgres.saver": (
+                "OncePostgresSaver",
+                "open_postgres_saver",
+            )
+        },
+    )
 
 __all__ = [
     "OncePostgresSaver",
@@ -39,12 +50,3 @@ __all__ = [
     "open_saver",
     "open_sqlite_saver",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """What needs the extra `postgres`, imported when it is asked for."""
-    if name in __all__:
-        from langgraph_once.checkpoint.postgres import saver as postgres
-
-        return getattr(postgres, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

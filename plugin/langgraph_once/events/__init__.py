@@ -11,48 +11,51 @@ codec.py         events to JSON and back
 render.py        events as SSE and text; AG-UI is ag_ui.py
 """
 
-from langgraph_once.errors import CallbackError
-from langgraph_once.events.codec import from_dict, to_dict
-from langgraph_once.events.config import (
-    ChannelConfig,
-    ChannelMode,
-    Include,
-    TokenStreamingConfig,
-)
-from langgraph_once.events.event_stream import AsyncEvents, Events
-from langgraph_once.events.processor import ChannelStreamingProcessor
-from langgraph_once.events.sources import Chunk
-from langgraph_once.events.transcript import ToolCallRecord, ToolCallTracker, Transcript
-from langgraph_once.events.vocabulary import (
-    EVENT_TYPES,
-    ArtifactEvent,
-    BaseEvent,
-    ChannelUpdateEvent,
-    ChannelValueEvent,
-    CustomEvent,
-    Event,
-    GapPossibleEvent,
-    InterruptEvent,
-    MessageCompletedEvent,
-    MessageDiscardedEvent,
-    MessageRemovedEvent,
-    MessageReplacedEvent,
-    MessageSupersededEvent,
-    SoFar,
-    StreamEndedEvent,
-    StreamErrorEvent,
-    TaskFinishedEvent,
-    TaskStartedEvent,
-    TokenStreamEvent,
-    ToolCallCompletedEvent,
-    ToolCallFailedEvent,
-    ToolCallProgressEvent,
-    ToolCallStartedEvent,
-    ToolResultEvent,
-    UIEvent,
-    UsageEvent,
-)
-from langgraph_once.stream.part.places import Where, format_namespace
+from langgraph_once.floors import blame_old_packages
+
+with blame_old_packages():
+    from langgraph_once.errors import CallbackError
+    from langgraph_once.events.codec import from_dict, to_dict
+    from langgraph_once.events.config import (
+        ChannelConfig,
+        ChannelMode,
+        Include,
+        TokenStreamingConfig,
+    )
+    from langgraph_once.events.event_stream import AsyncEvents, Events
+    from langgraph_once.events.processor import ChannelStreamingProcessor
+    from langgraph_once.events.sources import Chunk
+    from langgraph_once.events.transcript import ToolCallRecord, ToolCallTracker, Transcript
+    from langgraph_once.events.vocabulary import (
+        EVENT_TYPES,
+        ArtifactEvent,
+        BaseEvent,
+        ChannelUpdateEvent,
+        ChannelValueEvent,
+        CustomEvent,
+        Event,
+        GapPossibleEvent,
+        InterruptEvent,
+        MessageCompletedEvent,
+        MessageDiscardedEvent,
+        MessageRemovedEvent,
+        MessageReplacedEvent,
+        MessageSupersededEvent,
+        SoFar,
+        StreamEndedEvent,
+        StreamErrorEvent,
+        TaskFinishedEvent,
+        TaskStartedEvent,
+        TokenStreamEvent,
+        ToolCallCompletedEvent,
+        ToolCallFailedEvent,
+        ToolCallProgressEvent,
+        ToolCallStartedEvent,
+        ToolResultEvent,
+        UIEvent,
+        UsageEvent,
+    )
+    from langgraph_once.stream.part.places import Where, format_namespace
 
 __all__ = [
     "EVENT_TYPES",

@@ -12,8 +12,17 @@ following/     frames to parts, each once; what to do after a cut (no I/O)
 shapes.py      the server's JSON to objects of a local graph, and back (no I/O)
 """
 
-from langgraph_once.remote.graph import OnceRemoteGraph
-from langgraph_once.remote.runs import AsyncRunStream, RunOptions, RunStream, join_run, stream_run
+from langgraph_once.floors import blame_old_packages
+
+with blame_old_packages():
+    from langgraph_once.remote.graph import OnceRemoteGraph
+    from langgraph_once.remote.runs import (
+        AsyncRunStream,
+        RunOptions,
+        RunStream,
+        join_run,
+        stream_run,
+    )
 
 __all__ = [
     "AsyncRunStream",

@@ -23,22 +23,25 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
     rebuildable.py    whether a new process can rebuild them, and why not
 """
 
-from langgraph_once.serde.messages import rebuild_message
-from langgraph_once.serde.opaque import (
-    Opaque,
-    OpaqueBytes,
-    OpaqueDict,
-    OpaqueFloat,
-    OpaqueInt,
-    OpaqueList,
-    OpaqueStr,
-)
-from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
-from langgraph_once.serde.plans.exceptions import UnstoredError
-from langgraph_once.serde.refused import UnreadableError, UnwritableError
-from langgraph_once.serde.serializer import OnceSerializer
-from langgraph_once.serde.trust.audit import Audit
-from langgraph_once.serde.trust.policy import storable
+from langgraph_once.floors import blame_old_packages
+
+with blame_old_packages():
+    from langgraph_once.serde.messages import rebuild_message
+    from langgraph_once.serde.opaque import (
+        Opaque,
+        OpaqueBytes,
+        OpaqueDict,
+        OpaqueFloat,
+        OpaqueInt,
+        OpaqueList,
+        OpaqueStr,
+    )
+    from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
+    from langgraph_once.serde.plans.exceptions import UnstoredError
+    from langgraph_once.serde.refused import UnreadableError, UnwritableError
+    from langgraph_once.serde.serializer import OnceSerializer
+    from langgraph_once.serde.trust.audit import Audit
+    from langgraph_once.serde.trust.policy import storable
 
 __all__ = [
     "Adapter",

@@ -21,10 +21,6 @@ import json
 import os
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.errors import ConfigError, EncryptionError
@@ -37,6 +33,8 @@ if TYPE_CHECKING:
 
     from langgraph.checkpoint.serde.base import CipherProtocol
     from pydantic import SecretStr
+
+    from langgraph_once.serde.layers.aes_gcm import AesKey
 
 __all__ = [
     "DAMAGED",
@@ -77,30 +75,25 @@ class KeyRing:
         Raises:
             ConfigError: A key or its id is malformed; names the id, unless that may be a key.
         """
-        self._ciphers = {key_id: _cipher(key_id, secret) for key_id, secret in keys.items()}
+        self._keys = {key_id: _key(key_id, secret) for key_id, secret in keys.items()}
         self._headers = {
             (key_id, version): _header(key_id, version)
             for key_id in keys
             for version in (_UNBOUND, _BOUND)
         }
         self._requires_bound = requires_bound
-        self._writer = next(reversed(self._ciphers), None)
-        secrets = (_decoded(secret.get_secret_value()) for secret in keys.values())
-        self._secrets = [secret for secret in secrets if secret is not None][::-1]
+        self._writer = next(reversed(self._keys), None)
 
     def __bool__(self) -> bool:
-        return bool(self._ciphers)
+        return bool(self._keys)
 
     def __repr__(self) -> str:
-        return f"KeyRing({', '.join(map(shown, self._ciphers))})"
+        return f"KeyRing({', '.join(map(shown, self._keys))})"
 
     def derived(self, purpose: str) -> list[bytes]:
         """A key for another purpose of each key, the newest first."""
         info = f"langgraph-once: {purpose}".encode()
-        return [
-            HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(secret)
-            for secret in self._secrets
-        ]
+        return [key.derived(info) for key in reversed(self._keys.values())]
 
     def is_newest(self, data: bytes, *, is_bound: bool = False) -> bool:
         """Whether `encrypt` would take this key now, for a blob that is bound or not."""
@@ -118,9 +111,7 @@ class KeyRing:
             raise EncryptionError("there is no key to encrypt with", tag=tag)
         header = self._headers[self._writer, _BOUND if bound_to else _UNBOUND]
         nonce = os.urandom(_NONCE_BYTES)
-        sealed = self._ciphers[self._writer].encrypt(
-            nonce, data, _associated(tag, header, bound_to)
-        )
+        sealed = self._keys[self._writer].seal(nonce, data, _associated(tag, header, bound_to))
         return b"".join((header, nonce, sealed))
 
     def decrypt(self, data: bytes, *, tag: str, bound_to: BoundTo = ()) -> bytes:
@@ -139,18 +130,18 @@ class KeyRing:
             )
         if self._requires_bound and bound_to and not is_bound:
             raise EncryptionError("the value is not bound to its row, and must be", tag=tag)
-        cipher = self._ciphers.get(key_id)
-        if cipher is None:
+        key = self._keys.get(key_id)
+        if key is None:
             raise EncryptionError(
                 f"the value needs the key {shown(key_id)!r}, which `encryption_keys` does not hold",
                 key_id=key_id,
                 tag=tag,
             )
         nonce, sealed = body[:_NONCE_BYTES], body[_NONCE_BYTES:]
+        associated = _associated(tag, self._headers[key_id, data[0]], bound_to)
         try:
-            header = self._headers[key_id, data[0]]
-            return cipher.decrypt(nonce, sealed, _associated(tag, header, bound_to))
-        except InvalidTag as error:
+            return key.open(nonce, sealed, associated)
+        except ValueError as error:
             elsewhere = "in another row, or under another tag" if is_bound else "under another tag"
             raise EncryptionError(
                 f"the value does not open with the key {shown(key_id)!r}: another key of that name "
@@ -179,13 +170,15 @@ def needed_key(tag: str, data: bytes) -> str:
         return DAMAGED
 
 
-def _cipher(key_id: str, secret: SecretStr) -> AESGCM:
+def _key(key_id: str, secret: SecretStr) -> AesKey:
+    from langgraph_once.serde.layers.aes_gcm import AesKey
+
     setting = f"SerdeConfig.encryption_keys.{shown(key_id)}"
     if not 0 < len(_utf8(key_id)) <= _MAX_KEY_ID_BYTES:
         raise ConfigError(setting, f"a key id has 1 to {_MAX_KEY_ID_BYTES} bytes of utf-8")
     key = _decoded(secret.get_secret_value())
     if key is not None and len(key) in _KEY_BYTES:
-        return AESGCM(key)
+        return AesKey(key)
     problem = "not base64" if key is None else f"{len(key)} bytes; an AES key has 16, 24 or 32"
     swapped = "; the id looks like a key: are they swapped?" if shown(key_id) != key_id else ""
     raise ConfigError(setting, problem + swapped)
