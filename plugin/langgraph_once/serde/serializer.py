@@ -235,7 +235,13 @@ class OnceSerializer(JsonPlusSerializer):
         return _STOCK, data
 
     def wrapped(
-        self, tag: Tag, data: bytes, bound_to: BoundTo = (), *, is_piece: bool = False
+        self,
+        tag: Tag,
+        data: bytes,
+        bound_to: BoundTo = (),
+        *,
+        is_piece: bool = False,
+        packs: bool = True,
     ) -> tuple[str, bytes]:
         """Return what is stored of `encoded`: compressed, encrypted and bound as configured.
 
@@ -244,8 +250,9 @@ class OnceSerializer(JsonPlusSerializer):
             data: What it wrote.
             bound_to: As on `dumps_typed`.
             is_piece: Whether it is stored once, among many.
+            packs: Whether it may be compressed.
         """
-        if self._least_packed <= len(data) <= self.config.max_decoded_bytes:
+        if packs and self._least_packed <= len(data) <= self.config.max_decoded_bytes:
             packed = self._compression.compress(data, is_piece=is_piece)
             if packed is not None and (is_piece or self._may_hold(tag, data, len(packed))):
                 tag, data = tag.under("zstd"), packed
