@@ -87,9 +87,9 @@ class Insert(NamedTuple):
         return Statement(_insert_sql(self, 1), rows, is_many=True, has_rows=False, insert=self)
 
     def of_few(self, rows: Sequence[Sequence[Any]]) -> Statement:
-        """The statement that inserts rows at once: for each number of them there is another."""
+        """The statement to be tried that inserts rows: for each number of them there is another."""
         values = [value for row in rows for value in row]
-        return Statement(_insert_sql(self, len(rows)), values, has_rows=False)
+        return Statement(_insert_sql(self, len(rows)), values, has_rows=False, is_try=True)
 
 
 class NewerSchemaError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
@@ -55,6 +56,8 @@ class Tables(AllRows):
     """An expression: the run that made a checkpoint. There is an index of it."""
     copy_checkpoints: ClassVar[str]
     """A statement, which takes target, source, target, source."""
+    packs_short: ClassVar[bool] = True
+    """Whether rows of short threads are compressed; a server would compress them itself."""
 
     @abstractmethod
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -160,9 +163,7 @@ class Tables(AllRows):
         self, place: CheckpointRef, writes: Sequence[Row], run_id: str | None, *, replaces: bool
     ) -> Statement:
         """Store writes: task, index, path, channel, tag, bytes. One that is there stays, or not."""
-        key = (*CheckpointRef._fields, "task_id", "idx")
-        columns = (*key, "task_path", "channel", "type", self.value_column, "once_run_id")
-        insert = Insert(self.writes_table, columns, key if replaces else ())
+        insert = _insert_writes(self.writes_table, self.value_column, replaces=replaces)
         return insert.of([(*place, *write, run_id) for write in writes])
 
     def writes(
@@ -377,6 +378,13 @@ class Tables(AllRows):
             sql = f"SELECT {columns} FROM once_pieces WHERE thread_id = ? AND digest {condition}"
             found += yield Statement(sql, [thread_id, *values])
         return found
+
+
+@lru_cache
+def _insert_writes(table: str, value_column: str, *, replaces: bool) -> Insert:
+    key = (*CheckpointRef._fields, "task_id", "idx")
+    columns = (*key, "task_path", "channel", "type", value_column, "once_run_id")
+    return Insert(table, columns, key if replaces else ())
 
 
 def _is_orphan(table: str) -> str:

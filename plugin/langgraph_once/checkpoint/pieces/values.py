@@ -32,8 +32,8 @@ __all__ = ["READABLE", "Cell", "Unpacked", "Values"]
 
 MIN_CUT_BYTES: Final = 28 * 1024
 """Shorter values stand whole in their row: to cut one takes as long as to write ten of these."""
-_MIN_PACKED_BYTES: Final = 32 * 1024
-"""Shorter checkpoints of which nothing is cut are not compressed: that takes a fifth of a step."""
+_SHORT_ROW_BYTES: Final = 32 * 1024
+"""What is shorter is not compressed in a short thread, where that takes a fifth of a step."""
 
 _BYTES: Final = Tag("bytes")
 _PIECES: Final = Tag("pieces")
@@ -78,6 +78,8 @@ class Values:
     Args:
         serde: Encodes, compresses and encrypts.
         store_once: Whether long values are cut. What is cut is read in any case.
+        packs_short: Whether rows of a short thread are compressed. A thread is short as long as
+            none of its values was cut a moment ago.
 
     Attributes:
         stores_once: Whether long values are cut, which only what `OnceSerializer` writes is.
@@ -86,7 +88,9 @@ class Values:
         requires_sealed_metadata: Whether metadata must not be read that are not encrypted.
     """
 
-    def __init__(self, serde: SerializerProtocol, *, store_once: bool = True) -> None:
+    def __init__(
+        self, serde: SerializerProtocol, *, store_once: bool = True, packs_short: bool = True
+    ) -> None:
         self._serde: Any = _Other(serde)
         self._tag: Callable[[str], Any] = _Label
         self._max_bytes = 0
@@ -107,6 +111,7 @@ class Values:
         self.encrypts = bool(keys[0]) or isinstance(serde, EncryptedSerializer)
         self._cutter = Cutter(keys)
         self._recent = Recent(self._cutter)
+        self._packs_short = packs_short
 
     def cell(self, value: Any, cuts: list[CutValue], bound_to: BoundTo) -> Cell:
         """What stands in the row of a value that has one to itself.
@@ -143,7 +148,7 @@ class Values:
         size = len(head[1])
         storage.encoded_bytes += size
         packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
-        return self._wrapped_channels(packed, bound_to, has_cuts=bool(cuts))
+        return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
     def recoded(
         self,
@@ -173,7 +178,7 @@ class Values:
         head, parts = _channels(opened)
         packed_parts = {name: _pair(*part(each)) for name, each in parts.items()}
         packed = [_VERSION, (head.tag, head.data), packed_parts]
-        return self._wrapped_channels(packed, bound_to, has_cuts=bool(cuts))
+        return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
     def sealed(self, data: bytes, bound_to: BoundTo) -> Cell:
         """What stands for bytes: they are compressed and encrypted, never cut."""
@@ -377,12 +382,9 @@ class Values:
             # Those that are stored already may be shorter than they would be now.
             yield len(self._piece(piece).data) // 2
 
-    def _wrapped_channels(self, packed: list[Any], bound_to: BoundTo, *, has_cuts: bool) -> Cell:
-        data = ormsgpack.packb(packed)
-        packs = has_cuts or len(data) >= _MIN_PACKED_BYTES
-        return self._wrapped(_CHANNELS, data, bound_to, packs=packs)
-
-    def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo, *, packs: bool = True) -> Cell:
+    def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
+        is_short = len(data) < _SHORT_ROW_BYTES and bound_to[1] not in self._recent
+        packs = self._packs_short or not is_short
         cell = Cell(*self._serde.wrapped(tag, data, bound_to, packs=packs))
         size = len(cell.data)
         storage.stored_bytes += size

@@ -148,6 +148,7 @@ class SqliteTables(Tables):
     run_id = _RUN_ID
     recent = "rowid > (SELECT max(rowid) - 1000 FROM checkpoints)"
     copy_checkpoints = _COPY_CHECKPOINTS
+    packs_short = False
     columns = (
         ("checkpoints", ""),
         ("writes", f"{WRITE_COLUMNS}, value"),
@@ -160,9 +161,8 @@ class SqliteTables(Tables):
 
     def place(self, config: RunnableConfig) -> CheckpointRef:
         """The place that a config names: for None, as upstream, thread "None" and no namespace."""
-        named = CheckpointRef.of(config)
-        thread_id, checkpoint_ns = str(named.thread_id), named.checkpoint_ns or ""
-        return named._replace(thread_id=thread_id, checkpoint_ns=checkpoint_ns)
+        thread_id, checkpoint_ns, id_ = CheckpointRef.of(config)
+        return CheckpointRef(str(thread_id), checkpoint_ns or "", id_)
 
     def leave_out_missing(self) -> Program[None]:
         """Ask for upstream's tables alone, if ours are not there."""
@@ -187,10 +187,8 @@ class SqliteTables(Tables):
             return None
         (one,) = statements
         if one.insert is None:
-            return one._replace(is_try=True)
-        if not 1 <= len(one.values) <= _FEW_ROWS:
-            return None
-        return one.insert.of_few(one.values)._replace(is_try=True)
+            return one
+        return one.insert.of_few(one.values) if 1 <= len(one.values) <= _FEW_ROWS else None
 
     def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """`find` by one statement, without a transaction; None if there is none."""
@@ -267,7 +265,7 @@ class SqliteTables(Tables):
         known = sealed(self.values, new.place, _with_snapshots(new))
         # Always said, if only that there is none: for what is not, indexes parse the metadata.
         row = [*new.place, new.parent_id, *cell, json_text(known), new.run_id or ""]
-        return [Statement(_PUT, row, has_rows=False)]
+        return [Statement(_PUT, row, has_rows=False, is_try=True)]
 
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
         """Whether a checkpoint counts what its delta channels have had since their snapshots."""
