@@ -46,7 +46,10 @@ def _table(database: str, savers: Mapping[str, Any]) -> Iterator[str]:
     yield f"| {database} | messages | upstream | ours | ratio |"
     yield "|---|---:|---:|---:|---:|"
     opens = {name: savers[name][0] for name in NAMES}
-    for what, measured, sizes in (("super-step", _steps, STEPS_AT), ("first read", _reads, READ_AT)):
+    for what, measured, sizes in (
+        ("super-step", _steps, STEPS_AT),
+        ("first read", _reads, READ_AT),
+    ):
         for messages in sizes:
             peer, ours = (found * 1e3 for found in measured(opens, messages))
             yield f"| {what} | {messages} | {peer:.3f} | {ours:.3f} | {ours / peer:.2f} |"

@@ -338,6 +338,20 @@ class OnceSerializer(JsonPlusSerializer):
             check_weight(payload, stored_bytes, self.config.max_decoded_objects, text)
         return tag, payload
 
+    def unwrapped_bytes(self, data: tuple[str, bytes], bound_to: BoundTo = ()) -> bytes:
+        """Return the bytes of `unwrapped`, sooner where they are bytes: of those there are many.
+
+        Raises:
+            SerdeError: As `unwrapped`.
+        """
+        text, payload = data
+        if self.config.allows_plain and type(payload) is bytes:
+            if text == "bytes.zstd":
+                return self._compression.decompress(payload, tag=text)
+            if text == "bytes":
+                return payload
+        return self.unwrapped(data, bound_to)[1]
+
     def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> None:
         """Look at a value that stands in pieces; of how many bytes each, is asked if it matters.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["READABLE", "Cell", "Unpacked", "Values"]
 
-MIN_CUT_BYTES: Final = 28 * 1024
+MIN_CUT_BYTES: Final = 26 * 1024
 """Shorter values stand whole in their row: to cut one takes as long as to write ten of these."""
 _SHORT_ROW_BYTES: Final = 32 * 1024
 """What is shorter is not compressed in a short thread, where that takes a fifth of a step."""
@@ -279,7 +279,8 @@ class Values:
 
     def piece_in(self, cell: Cell) -> bytes:
         """What `piece` stored."""
-        return self.opened(cell, _OF_PIECES)
+        data: bytes = self._serde.unwrapped_bytes(cell, _OF_PIECES)
+        return data
 
     def is_sealed_as_now(self, cell: Cell) -> bool:
         """Whether a cell is encrypted and bound as those that are written now.
@@ -303,13 +304,20 @@ class Values:
         _, parts = _channels(opened)
         return [part.manifest for part in parts.values() if part.manifest is not None]
 
+    def _opened_piece(self, cell: Cell) -> tuple[bytes, bool]:
+        """What `piece` stored, and whether it is certainly that: zstd looked at its checksum."""
+        is_sure = not self.encrypts and cell.tag == "bytes.zstd" and has_checksum(cell.data)
+        return self.piece_in(cell), is_sure
+
     def assembly(self, *, groups_only: bool = False) -> Assembly:
         """Puts cut values together, or tells all of their pieces: every one is read.
 
         Args:
             groups_only: Whether it is only asked which pieces there are.
         """
-        return Assembly(self.piece_in, self._cutter, groups_only=groups_only)
+        return Assembly(
+            lambda cell: (self.piece_in(cell), False), self._cutter, groups_only=groups_only
+        )
 
     def assembly_with_memory(self, thread_id: str | None = None) -> Assembly:
         """Puts cut values together; no pieces are read of those that are remembered.
@@ -319,17 +327,13 @@ class Values:
                 nobody does.
         """
         assembly = Assembly(
-            self.piece_in,
+            self._opened_piece,
             self._cutter,
-            is_guarded=self._is_guarded,
             remembered=self._recent.whole,
         )
         if thread_id is not None:
             assembly.remember = partial(self._recent.keep, thread_id)
         return assembly
-
-    def _is_guarded(self, cell: Cell) -> bool:
-        return not self.encrypts and cell.tag == "bytes.zstd" and has_checksum(cell.data)
 
     def value(self, opened: Unpacked, assembly: Assembly) -> Any:
         """Decode what a cell says.
@@ -445,6 +449,9 @@ class _Other:
 
     def unwrapped(self, cell: tuple[str, bytes], _: BoundTo) -> tuple[_Label, bytes]:
         return _Label(cell[0]), cell[1]
+
+    def unwrapped_bytes(self, cell: tuple[str, bytes], _: BoundTo) -> bytes:
+        return cell[1]
 
     def decoded(self, tag: _Label, data: bytes) -> Any:
         return self._serde.loads_typed((tag.text, data))
