@@ -31,9 +31,9 @@ def report() -> Iterator[str]:
     """Measure, and yield lines of Markdown."""
     yield "## Short threads, and the first read"
     yield ""
-    yield "A super-step is a put and the writes of a task; messages have about 700 characters. First"
-    yield "read: by a saver that has not seen the thread, as each replica's first. In ms, the lower"
-    yield "quartile; SQLite does not wait for its disk. Ratio: our time over upstream's."
+    yield "A super-step is a put and the writes of a task; messages have about 700 characters."
+    yield "First read: by a saver that has not seen the thread, as each replica's first. In ms, the"
+    yield "lower quartile; SQLite does not wait for its disk. Ratio: our time over upstream's."
     yield ""
     with on_one_core(), sqlite_savers(synchronous=False) as savers:
         yield from _table("SQLite", savers)
@@ -61,7 +61,7 @@ def _steps(opens: Mapping[str, Callable[[], Any]], messages: int) -> list[float]
         found: dict[str, list[float]] = {name: [] for name in NAMES}
         timed = max(1, messages // 5)
         for number in range(-(-_ROUNDS // timed)):
-            for name in random.sample(NAMES, 2):  # noqa: S311 - an order
+            for name in random.sample(NAMES, 2):
                 thread = _grown(f"{messages}-{number}", messages - timed, writers[name])
                 for _ in range(timed):
                     found[name].append(_timed(thread.step, writers[name]))
@@ -81,7 +81,7 @@ def _reads(opens: Mapping[str, Callable[[], Any]], messages: int) -> list[float]
         readers = {name: stack.enter_context(open_()) for name, open_ in opens.items()}
         found: dict[str, list[float]] = {name: [] for name in NAMES}
         for number in range(count):
-            for name in random.sample(NAMES, 2):  # noqa: S311 - an order
+            for name in random.sample(NAMES, 2):
                 found[name].append(_timed(threads[name][number].read, readers[name]))
         return [_quartile(found[name]) for name in NAMES]
 
