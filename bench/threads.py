@@ -110,9 +110,7 @@ class Thread:
     def step(self, saver: Any) -> None:
         """A super-step: what its task wrote, and the checkpoint."""
         number = len(self.messages)
-        message = self._message(number)
-        self.said.append(message.text)
-        self.messages = [*self.messages, message]
+        message = self.say()
         values: dict[str, Any] = {"messages": self.messages, "branch:to:model": None}
         if self._files:
             changed = f"file {self._random.randrange(FILES)}"
@@ -124,7 +122,7 @@ class Thread:
             packb([[each.__dict__ for each in self.messages], self._files])
             values |= {name: [] for name in values.keys() & {"messages", "files"}}
             written = []
-        if number:
+        if self._at is not self.latest:
             writes = [("messages", written), ("branch:to:model", None)]
             saver.put_writes(self._at, writes, self._id(), "~__pregel_pull, model")
         for name in values:
@@ -142,6 +140,13 @@ class Thread:
         checkpoint["channel_versions"] = dict(self._versions)
         checkpoint["versions_seen"] = {"__input__": {}, "model": dict(self._versions)}
         self._at = saver.put(self._at, checkpoint, metadata, dict(self._versions))
+
+    def say(self) -> AnyMessage:
+        """Add a message, which the next super-step stores."""
+        message = self._message(len(self.messages))
+        self.said.append(message.text)
+        self.messages = [*self.messages, message]
+        return message
 
     def read(self, saver: Any) -> int:
         """Read the latest checkpoint. Returns how many messages it has."""

@@ -84,7 +84,12 @@ class Insert(NamedTuple):
 
     def of(self, rows: Sequence[Sequence[Any]]) -> Statement:
         """The statement that inserts rows."""
-        return Statement(_insert_sql(self), rows, is_many=True, has_rows=False, insert=self)
+        return Statement(_insert_sql(self, 1), rows, is_many=True, has_rows=False, insert=self)
+
+    def of_few(self, rows: Sequence[Sequence[Any]]) -> Statement:
+        """The statement to be tried that inserts rows: for each number of them there is another."""
+        values = [value for row in rows for value in row]
+        return Statement(_insert_sql(self, len(rows)), values, has_rows=False, is_try=True)
 
 
 class NewerSchemaError(Exception):
@@ -107,9 +112,10 @@ class Statement(NamedTuple):
     """What it says, if it inserts `values`, which are rows then."""
 
 
-@lru_cache(maxsize=64)
-def _insert_sql(insert: Insert) -> str:
-    return f"{insert.into} VALUES ({', '.join(insert.marks)}) {insert.then}"
+@lru_cache(maxsize=128)
+def _insert_sql(insert: Insert, count: int) -> str:
+    row = f"({', '.join(insert.marks)})"
+    return f"{insert.into} VALUES {', '.join([row] * count)} {insert.then}"
 
 
 Program: TypeAlias = Generator[Statement, list[Row], T]

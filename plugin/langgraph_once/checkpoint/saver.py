@@ -84,7 +84,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
     def threads(self) -> Threads:
         """Programs with the serializer of this saver, which `with_allowlist` may have changed."""
         if self._known is None or self._known[0] is not self.serde:
-            values = Values(self.serde, store_once=self._store_once)
+            packs_short = self._tables.packs_short
+            values = Values(self.serde, store_once=self._store_once, packs_short=packs_short)
             self._known = self.serde, Threads(self._tables(values))
         return self._known[1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
@@ -55,6 +56,8 @@ class Tables(AllRows):
     """An expression: the run that made a checkpoint. There is an index of it."""
     copy_checkpoints: ClassVar[str]
     """A statement, which takes target, source, target, source."""
+    packs_short: ClassVar[bool] = True
+    """Whether rows of short threads are compressed; a server would compress them itself."""
 
     @abstractmethod
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -160,9 +163,7 @@ class Tables(AllRows):
         self, place: CheckpointRef, writes: Sequence[Row], run_id: str | None, *, replaces: bool
     ) -> Statement:
         """Store writes: task, index, path, channel, tag, bytes. One that is there stays, or not."""
-        key = (*CheckpointRef._fields, "task_id", "idx")
-        columns = (*key, "task_path", "channel", "type", self.value_column, "once_run_id")
-        insert = Insert(self.writes_table, columns, key if replaces else ())
+        insert = _insert_writes(self.writes_table, self.value_column, replaces=replaces)
         return insert.of([(*place, *write, run_id) for write in writes])
 
     def writes(
@@ -271,14 +272,17 @@ class Tables(AllRows):
         rows = yield from self._pieces("digest", thread_id, digests)
         return [bytes(digest) for (digest,) in rows]
 
-    def load_pieces(self, thread_id: str, wanted: Mapping[bytes, int]) -> Program[list[Row]]:
+    def load_pieces(
+        self, thread_id: str, wanted: Mapping[bytes, int], *, alone: bool = False
+    ) -> Program[list[Row]]:
         """Digest, tag and bytes of those of these pieces that are stored.
 
         Args:
             thread_id: The thread.
             wanted: The pieces, and how many levels below each may be loaded at once.
+            alone: Whether it is tried without a transaction, with no rows where that cannot be.
         """
-        return (yield from self._pieces("digest, type, data", thread_id, wanted))
+        return (yield from self._pieces("digest, type, data", thread_id, wanted, is_try=alone))
 
     def add_pieces(self, thread_id: str, pieces: Iterable[tuple[bytes, Cell]]) -> Statement:
         """Store pieces; those that are stored already stay."""
@@ -351,11 +355,26 @@ class Tables(AllRows):
             at = path[-1].parent_id if path else None
 
     def collect(
-        self, thread_id: str, manifests: Sequence[PieceManifest], assembly: Assembly
+        self,
+        thread_id: str,
+        manifests: Sequence[PieceManifest],
+        assembly: Assembly,
+        *,
+        alone: bool = False,
     ) -> Program[None]:
-        """Read the pieces of values; one that is missing is told when its value is decoded."""
+        """Read the pieces of values; one that is missing is told when its value is decoded.
+
+        Args:
+            thread_id: The thread.
+            manifests: Say of what the values consist.
+            assembly: Takes the pieces.
+            alone: As `load_pieces` takes it.
+        """
         wanted = assembly.wanted(manifests)
-        while wanted and assembly.add((yield from self.load_pieces(thread_id, wanted))):
+        while wanted:
+            found = yield from self.load_pieces(thread_id, wanted, alone=alone)
+            if not assembly.add(found):
+                return
             wanted = assembly.wanted()
 
     def copy(self, source: str, target: str) -> Iterable[Statement]:
@@ -370,13 +389,22 @@ class Tables(AllRows):
                 has_rows=False,
             )
 
-    def _pieces(self, columns: str, thread_id: str, digests: Iterable[bytes]) -> Program[list[Row]]:
+    def _pieces(
+        self, columns: str, thread_id: str, digests: Iterable[bytes], *, is_try: bool = False
+    ) -> Program[list[Row]]:
         found: list[Row] = []
         for some in batches(digests):
             condition, values = self.among(some)
             sql = f"SELECT {columns} FROM once_pieces WHERE thread_id = ? AND digest {condition}"
-            found += yield Statement(sql, [thread_id, *values])
+            found += yield Statement(sql, [thread_id, *values], is_try=is_try)
         return found
+
+
+@lru_cache
+def _insert_writes(table: str, value_column: str, *, replaces: bool) -> Insert:
+    key = (*CheckpointRef._fields, "task_id", "idx")
+    columns = (*key, "task_path", "channel", "type", value_column, "once_run_id")
+    return Insert(table, columns, key if replaces else ())
 
 
 def _is_orphan(table: str) -> str:

@@ -55,7 +55,8 @@ class Threads:
         stored = yield from self.tables.find_alone(place)
         if stored is not None:
             found.checkpoints.append(stored)
-            yield from self.tables.collect(place.thread_id, found.manifests(), found.assembly)
+            manifests = found.manifests()
+            yield from self.tables.collect(place.thread_id, manifests, found.assembly, alone=True)
             if not found.assembly.wanted():
                 return found
             # Some were deleted meanwhile, or long ago.

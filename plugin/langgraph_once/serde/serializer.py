@@ -235,7 +235,13 @@ class OnceSerializer(JsonPlusSerializer):
         return _STOCK, data
 
     def wrapped(
-        self, tag: Tag, data: bytes, bound_to: BoundTo = (), *, is_piece: bool = False
+        self,
+        tag: Tag,
+        data: bytes,
+        bound_to: BoundTo = (),
+        *,
+        is_piece: bool = False,
+        packs: bool = True,
     ) -> tuple[str, bytes]:
         """Return what is stored of `encoded`: compressed, encrypted and bound as configured.
 
@@ -244,8 +250,9 @@ class OnceSerializer(JsonPlusSerializer):
             data: What it wrote.
             bound_to: As on `dumps_typed`.
             is_piece: Whether it is stored once, among many.
+            packs: Whether it may be compressed.
         """
-        if self._least_packed <= len(data) <= self.config.max_decoded_bytes:
+        if packs and self._least_packed <= len(data) <= self.config.max_decoded_bytes:
             packed = self._compression.compress(data, is_piece=is_piece)
             if packed is not None and (is_piece or self._may_hold(tag, data, len(packed))):
                 tag, data = tag.under("zstd"), packed
@@ -330,6 +337,20 @@ class OnceSerializer(JsonPlusSerializer):
         if "zstd" in tag.layers:
             check_weight(payload, stored_bytes, self.config.max_decoded_objects, text)
         return tag, payload
+
+    def unwrapped_bytes(self, data: tuple[str, bytes], bound_to: BoundTo = ()) -> bytes:
+        """Return the bytes of `unwrapped`, sooner where they are bytes: of those there are many.
+
+        Raises:
+            SerdeError: As `unwrapped`.
+        """
+        text, payload = data
+        if self.config.allows_plain and type(payload) is bytes:
+            if text == "bytes.zstd":
+                return self._compression.decompress(payload, tag=text)
+            if text == "bytes":
+                return payload
+        return self.unwrapped(data, bound_to)[1]
 
     def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> None:
         """Look at a value that stands in pieces; of how many bytes each, is asked if it matters.

@@ -18,7 +18,7 @@ from langgraph_once.stream import StreamAddress
 from tests.stock_threads import GRAPHS
 
 _EXPLAINED = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")
-_WHOLE = re.compile(r"SCAN (?!\d+ CONSTANT|CONSTANT|places|chain|json_each|pragma_|sqlite_)")
+_WHOLE = re.compile(r"SCAN (?!\d+ CONSTANT|CONSTANT|places|chain|newest|json_each|pragma_|sqlite_)")
 
 _MANY = 10_000
 _OTHERS = (

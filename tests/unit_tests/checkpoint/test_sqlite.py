@@ -1,5 +1,6 @@
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ async def test_setup_from_many_tasks_at_once(path: Path, serde: SerializerProtoc
         await asyncio.gather(*(asyncio.to_thread(saver.setup) for _ in range(8)))
 
 
-async def test_a_step_of_a_short_thread_takes_two_transactions_that_read_nothing(
+async def test_a_step_of_a_short_thread_takes_two_statements_that_read_nothing(
     saver: OnceSqliteSaver,
 ) -> None:
     first = await saver.aput(root("one"), empty_checkpoint(), {"step": 1}, {})
@@ -55,13 +56,68 @@ async def test_a_step_of_a_short_thread_takes_two_transactions_that_read_nothing
     checkpoint: Any = {**empty_checkpoint(), "channel_values": {"messages": ["hello"]}}
     await saver.aput(first, checkpoint, {"step": 2}, {"messages": 1})
     assert [each.split(" (")[0].strip() for each in traced] == [
-        "BEGIN IMMEDIATE",
-        *["INSERT INTO writes"] * 2,
-        "COMMIT",
-        "BEGIN IMMEDIATE",
+        "INSERT INTO writes",
         "INSERT OR REPLACE INTO checkpoints",
-        "COMMIT",
     ]
+
+
+async def test_a_short_thread_is_read_by_one_statement(saver: OnceSqliteSaver) -> None:
+    checkpoint: Any = {**empty_checkpoint(), "channel_values": {"messages": ["hello"]}}
+    first = await saver.aput(root("one"), checkpoint, {"step": 1}, {"messages": 1})
+    await saver.aput_writes(first, [("b", 1), ("a", 2)], "task")
+    await saver.aput_writes(first, [("c", 3)], "another", "~path")
+    for config in (root("one"), first):
+        traced: list[str] = []
+        saver.conn.set_trace_callback(traced.append)
+        found = await saver.aget_tuple(config)
+        saver.conn.set_trace_callback(None)
+        assert found is not None
+        assert found.config == first
+        assert found.checkpoint["channel_values"] == {"messages": ["hello"]}
+        assert found.pending_writes == [("task", "b", 1), ("task", "a", 2), ("another", "c", 3)]
+        assert len(traced) == 1
+
+
+async def test_a_write_that_comes_again_stays_as_it_was_within_one_statement(
+    saver: OnceSqliteSaver,
+) -> None:
+    first = await saver.aput(root("one"), empty_checkpoint(), {"step": 1}, {})
+    await saver.aput_writes(first, [("a", 1), ("b", 2)], "task")
+    await saver.aput_writes(first, [("a", 3), ("b", 4), ("c", 5)], "task")
+    await saver.aput_writes(first, [(RESUME, 1)], "other")
+    await saver.aput_writes(first, [(RESUME, 1), (RESUME, 2)], "other")
+    found = await saver.aget_tuple(first)
+    assert found is not None
+    assert sorted(found.pending_writes or []) == [
+        *[("other", RESUME, 2)],
+        *[("task", "a", 1), ("task", "b", 2), ("task", "c", 5)],
+    ]
+
+
+@pytest.fixture
+async def native(path: Path) -> AsyncIterator[OnceSqliteSaver]:
+    async with open_sqlite_saver(path) as saver:
+        yield saver
+
+
+async def test_rows_are_compressed_only_in_a_thread_of_which_something_is_cut(
+    native: OnceSqliteSaver,
+) -> None:
+    saver = native
+    for thread_id, count in (("short", 20), ("long", 200)):
+        told: Any = [f"message {number} says nothing " * 8 for number in range(count)]
+        values = {"messages": told, "note": "a note " * 99}
+        checkpoint: Any = {**empty_checkpoint(), "channel_values": values}
+        at = await saver.aput(root(thread_id), checkpoint, {"step": 1}, {"messages": 1})
+        await saver.aput_writes(at, [("messages", told[:4])], "task")
+        found = await saver.aget_tuple(root(thread_id))
+        assert found is not None
+        assert found.checkpoint["channel_values"] == values
+        assert found.pending_writes == [("task", "messages", told[:4])]
+    tags = await stored(saver, "SELECT thread_id, type FROM checkpoints ORDER BY rowid")
+    assert tags == [("short", "channels"), ("long", "channels.zstd")]
+    tags = await stored(saver, "SELECT thread_id, type FROM writes ORDER BY rowid")
+    assert tags == [("short", "once2"), ("long", "once2.zstd")]
 
 
 @pytest.mark.parametrize("text", ["a\ud800b", "\udcff", "plain", "größer 🙂"])

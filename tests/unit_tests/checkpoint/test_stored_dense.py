@@ -40,7 +40,7 @@ def test_what_would_be_refused_in_pieces_is_stored_whole(path: Path) -> None:
 
 
 def test_what_grows_to_take_too_much_is_stored_whole_from_then_on(path: Path) -> None:
-    texts = [text * 300 for text in "abcdefghijklmnopqrst" * 3]
+    texts = [text * 500 for text in "abcdefghijklmnopqrst" * 3]
     with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
         at = put(saver, ROOT, value=texts)
         assert pieces(saver)

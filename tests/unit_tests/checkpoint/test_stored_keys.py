@@ -36,7 +36,7 @@ def test_pieces_that_are_not_encrypted_are_not_gone_on_with_once_there_is_a_key(
     with open_sqlite_saver(path) as saver:
         for number in range(99):  # until there are no groups: all pieces are compressed
             saver.delete_thread("thread")
-            put(saver, ROOT, value=(word := f"{number:02}" * 9000))
+            put(saver, ROOT, value=(word := f"{number:02}" * 15_000))
             if set(saver.conn.execute("SELECT type FROM once_pieces")) == {("bytes.zstd",)}:
                 break
         else:

@@ -66,12 +66,11 @@ class Assembly:
     """Puts values together from pieces. Each piece is opened once.
 
     Args:
-        opened: Opens a stored piece: decrypts and decompresses it.
+        opened: Opens a stored piece: decrypts and decompresses it. Says, too, whether that finds
+            damage: then the digest is not compared, which takes as long as reading the piece.
         cutter: Knows whether a piece is the one that its digest names.
         groups_only: Whether it is only asked which pieces there are.
         remembered: Knows the bytes of some values: their pieces are not asked for.
-        is_guarded: Whether opening a stored piece finds damage. Where it does, the digest is not
-            compared: that takes as long as reading the piece.
 
     Attributes:
         remember: Is told how values are cut that were put together, if it is set.
@@ -79,16 +78,14 @@ class Assembly:
 
     def __init__(
         self,
-        opened: Callable[[Cell], bytes],
+        opened: Callable[[Cell], tuple[bytes, bool]],
         cutter: Cutter,
         *,
         groups_only: bool = False,
         remembered: Callable[[PieceManifest], bytes | None] = lambda _: None,
-        is_guarded: Callable[[Cell], bool] = lambda _: False,
     ) -> None:
         self._remembered = remembered
         self.remember: Callable[[PieceManifest, Cut], None] | None = None
-        self._is_guarded = is_guarded
         self._has_old_names = False
         self._wholes: dict[PieceManifest, bytes] = {}
         self._opened = opened
@@ -148,7 +145,7 @@ class Assembly:
         Raises:
             SerdeError: It cannot be opened, or is not the one that its digest names.
         """
-        self._named(digest, sealed)
+        self._check_name(digest, self._opened(sealed)[0])
 
     def joined(
         self,
@@ -257,20 +254,19 @@ class Assembly:
             sealed = self._sealed.get(digest)
             if sealed is None:
                 raise PayloadError(f"its piece {digest.hex()} is missing", tag="pieces")
-            is_sure = self._is_guarded(sealed)
-            piece = self._opened(sealed) if is_sure else self._named(digest, sealed)
+            piece, is_sure = self._opened(sealed)
+            if not is_sure:
+                self._check_name(digest, piece)
             self._pieces[digest] = piece
             self._sizes[digest] = len(sealed.data)
             del self._sealed[digest]
         return piece
 
-    def _named(self, digest: bytes, sealed: Cell) -> bytes:
-        piece = self._opened(sealed)
+    def _check_name(self, digest: bytes, piece: bytes) -> None:
         if self._cutter.digest(piece) != digest:
             if not self._cutter.is_old_name(digest, piece):
                 raise PayloadError(f"its piece {digest.hex()} is damaged", tag="pieces")
             self._has_old_names = True
-        return piece
 
 
 def _wrong_size() -> PayloadError:

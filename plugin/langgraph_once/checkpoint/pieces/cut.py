@@ -23,7 +23,7 @@ Piece: TypeAlias = bytes | memoryview
 DIGEST_BYTES: Final = 16
 
 _FINE_BYTES: Final = 1024
-_MEAN_BYTES: Final = ((256 * 1024, 64 * 1024), (64 * 1024, 16 * 1024), (0, _FINE_BYTES))
+_MEAN_BYTES: Final = ((256 * 1024, 64 * 1024), (24 * 1024, 16 * 1024), (0, _FINE_BYTES))
 """From how many bytes on that are cut at once, which mean size pieces have.
 
 Each piece is a row and takes some µs, so new bytes are cut coarsely. Where a coarse piece changes

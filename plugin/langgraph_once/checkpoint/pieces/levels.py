@@ -25,9 +25,10 @@ _NEAR: Final = 64
 """Bytes: so near to a change it is not looked for any more."""
 _FAR: Final = 64 * 1024
 """Bytes: a piece that moved is looked for so far behind the one before it."""
-_MOST_FINE: Final = 320
-_LEFT_FINE: Final = 64
-"""How many short pieces in a row become long ones, and how many of them do not yet."""
+_MOST_FINE: Final = 48
+_LEFT_FINE: Final = 12
+"""How many short pieces in a row become long ones, and how many of them do not yet. Each piece
+takes as long to read as 10 KB do; what becomes long is stored a second time."""
 _MOST_MISSED: Final = 32
 """So many pieces one after the other are looked for in vain before the rest is taken for new."""
 

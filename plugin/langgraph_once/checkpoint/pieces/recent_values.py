@@ -45,6 +45,10 @@ class Recent:
         self._met: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
 
+    def __contains__(self, thread_id: Any) -> bool:
+        """Whether a value of a thread is remembered."""
+        return thread_id in self._by_thread
+
     def split(self, thread_id: Any, codec: str, data: bytes, *, lead_bytes: int) -> CutValue:
         """`split` a value of a thread."""
         key = thread_id, data[lead_bytes : lead_bytes + _BEGINNING]

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["READABLE", "Cell", "Unpacked", "Values"]
 
-MIN_CUT_BYTES: Final = 16_384
-"""Shorter values stand whole in their row: they take less room, and one question less."""
+MIN_CUT_BYTES: Final = 26 * 1024
+"""Shorter values stand whole in their row: to cut one takes as long as to write ten of these."""
+_SHORT_ROW_BYTES: Final = 32 * 1024
+"""What is shorter is not compressed in a short thread, where that takes a fifth of a step."""
 
 _BYTES: Final = Tag("bytes")
 _PIECES: Final = Tag("pieces")
@@ -76,6 +78,8 @@ class Values:
     Args:
         serde: Encodes, compresses and encrypts.
         store_once: Whether long values are cut. What is cut is read in any case.
+        packs_short: Whether rows of a short thread are compressed. A thread is short as long as
+            none of its values was cut a moment ago.
 
     Attributes:
         stores_once: Whether long values are cut, which only what `OnceSerializer` writes is.
@@ -84,7 +88,9 @@ class Values:
         requires_sealed_metadata: Whether metadata must not be read that are not encrypted.
     """
 
-    def __init__(self, serde: SerializerProtocol, *, store_once: bool = True) -> None:
+    def __init__(
+        self, serde: SerializerProtocol, *, store_once: bool = True, packs_short: bool = True
+    ) -> None:
         self._serde: Any = _Other(serde)
         self._tag: Callable[[str], Any] = _Label
         self._max_bytes = 0
@@ -105,6 +111,7 @@ class Values:
         self.encrypts = bool(keys[0]) or isinstance(serde, EncryptedSerializer)
         self._cutter = Cutter(keys)
         self._recent = Recent(self._cutter)
+        self._packs_short = packs_short
 
     def cell(self, value: Any, cuts: list[CutValue], bound_to: BoundTo) -> Cell:
         """What stands in the row of a value that has one to itself.
@@ -272,7 +279,8 @@ class Values:
 
     def piece_in(self, cell: Cell) -> bytes:
         """What `piece` stored."""
-        return self.opened(cell, _OF_PIECES)
+        data: bytes = self._serde.unwrapped_bytes(cell, _OF_PIECES)
+        return data
 
     def is_sealed_as_now(self, cell: Cell) -> bool:
         """Whether a cell is encrypted and bound as those that are written now.
@@ -296,13 +304,20 @@ class Values:
         _, parts = _channels(opened)
         return [part.manifest for part in parts.values() if part.manifest is not None]
 
+    def _opened_piece(self, cell: Cell) -> tuple[bytes, bool]:
+        """What `piece` stored, and whether it is certainly that: zstd looked at its checksum."""
+        is_sure = not self.encrypts and cell.tag == "bytes.zstd" and has_checksum(cell.data)
+        return self.piece_in(cell), is_sure
+
     def assembly(self, *, groups_only: bool = False) -> Assembly:
         """Puts cut values together, or tells all of their pieces: every one is read.
 
         Args:
             groups_only: Whether it is only asked which pieces there are.
         """
-        return Assembly(self.piece_in, self._cutter, groups_only=groups_only)
+        return Assembly(
+            lambda cell: (self.piece_in(cell), False), self._cutter, groups_only=groups_only
+        )
 
     def assembly_with_memory(self, thread_id: str | None = None) -> Assembly:
         """Puts cut values together; no pieces are read of those that are remembered.
@@ -312,17 +327,13 @@ class Values:
                 nobody does.
         """
         assembly = Assembly(
-            self.piece_in,
+            self._opened_piece,
             self._cutter,
-            is_guarded=self._is_guarded,
             remembered=self._recent.whole,
         )
         if thread_id is not None:
             assembly.remember = partial(self._recent.keep, thread_id)
         return assembly
-
-    def _is_guarded(self, cell: Cell) -> bool:
-        return not self.encrypts and cell.tag == "bytes.zstd" and has_checksum(cell.data)
 
     def value(self, opened: Unpacked, assembly: Assembly) -> Any:
         """Decode what a cell says.
@@ -376,7 +387,9 @@ class Values:
             yield len(self._piece(piece).data) // 2
 
     def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
-        cell = Cell(*self._serde.wrapped(tag, data, bound_to))
+        is_short = len(data) < _SHORT_ROW_BYTES and bound_to[1] not in self._recent
+        packs = self._packs_short or not is_short
+        cell = Cell(*self._serde.wrapped(tag, data, bound_to, packs=packs))
         size = len(cell.data)
         storage.stored_bytes += size
         return cell
@@ -425,7 +438,7 @@ class _Other:
         tag, data = self._serde.dumps_typed(value)
         return _Label(tag), data
 
-    def wrapped(self, tag: _Label, data: bytes, _: BoundTo) -> tuple[str, bytes]:
+    def wrapped(self, tag: _Label, data: bytes, _: BoundTo, *, packs: bool) -> tuple[str, bytes]:
         return tag.text, data
 
     def moved(self, *_: object) -> None:
@@ -436,6 +449,9 @@ class _Other:
 
     def unwrapped(self, cell: tuple[str, bytes], _: BoundTo) -> tuple[_Label, bytes]:
         return _Label(cell[0]), cell[1]
+
+    def unwrapped_bytes(self, cell: tuple[str, bytes], _: BoundTo) -> bytes:
+        return cell[1]
 
     def decoded(self, tag: _Label, data: bytes) -> Any:
         return self._serde.loads_typed((tag.text, data))

@@ -133,6 +133,8 @@ SELECT piece.* FROM (SELECT DISTINCT digest FROM tree) named CROSS JOIN LATERAL 
     LIMIT 1
 ) piece
 """
+_MOST_ALONE: Final = 32
+"""Pieces: the server plans to compile a statement that asks for some 50 (`jit_above_cost`)."""
 # Nothing takes so long that compiling it would pay; of what recurs the server thinks it does.
 _NO_JIT: Final = Statement("SELECT set_config('jit', 'off', true)", has_rows=False)
 _READ: Final = f"{_CHECKPOINTS} {_VALUES.format(data='blob.blob')} {_WRITES}"
@@ -284,13 +286,18 @@ class PostgresTables(PostgresMoves):
         sent = (yield from self.writes(parents, [TASKS])) if parents else {}
         return [str(place.checkpoint_id) for place in sent]
 
-    def load_pieces(self, thread_id: str, wanted: Mapping[bytes, int]) -> Program[list[Row]]:
+    def load_pieces(
+        self, thread_id: str, wanted: Mapping[bytes, int], *, alone: bool = False
+    ) -> Program[list[Row]]:
         """Digest, tag and bytes of those of these pieces that are stored, and of those below."""
+        alone = alone and len(wanted) <= _MOST_ALONE
         found: list[Row] = []
-        yield _NO_JIT
+        if not alone:
+            yield _NO_JIT
         for some in batches(wanted.items()):
             digests, levels = map(list, zip(*some, strict=True))
-            found += yield Statement(_LOAD_PIECES, [digests, levels, thread_id, thread_id])
+            values = [digests, levels, thread_id, thread_id]
+            found += yield Statement(_LOAD_PIECES, values, is_try=alone)
         return found
 
     def drop_unread(self, thread_id: str) -> Program[None]:

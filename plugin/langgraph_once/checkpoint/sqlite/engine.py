@@ -32,6 +32,7 @@ SELECT 'checkpoints.' || name FROM pragma_table_info('checkpoints', 'main')
 """
 
 
+_DONE: Final[Row] = (True,)
 _READ: Final = {"checkpoints", "writes"}
 _FORGET_VIEW: Final = "DROP VIEW IF EXISTS temp.writes"
 
@@ -123,23 +124,35 @@ class SqliteEngine(Engine):
         self._is_set_up = True
 
     def _run(self, running: RunningProgram[T], *, writes: bool) -> T:
-        # Not deferred: a transaction that reads first and writes later cannot wait for another
-        # writer, it fails at once.
-        self.conn.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        conn = self.conn
+        has_begun = False
+
+        def execute(statement: Statement) -> list[Row]:
+            nonlocal has_begun
+            if not has_begun:
+                # One statement is a transaction itself, where the user of the connection has none.
+                if statement.is_try and not conn.in_transaction:
+                    rows = conn.execute(statement.sql, statement.values)
+                    return rows.fetchall() if statement.has_rows else [_DONE]
+                # Not deferred: a transaction that reads first and writes later cannot wait for
+                # another writer, it fails at once.
+                conn.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                has_begun = True
+            if statement.is_many:
+                conn.executemany(statement.sql, statement.values)
+                return []
+            return conn.execute(statement.sql, statement.values).fetchall()
+
         try:
-            result = running.resume(self._execute)
-            self.conn.execute("COMMIT")
+            result = running.resume(execute)
+            if has_begun:
+                conn.execute("COMMIT")
         except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                self.conn.execute("ROLLBACK")
+            if has_begun:
+                with contextlib.suppress(sqlite3.Error):
+                    conn.execute("ROLLBACK")
             raise
         return result
-
-    def _execute(self, statement: Statement) -> list[Row]:
-        if statement.is_many:
-            self.conn.executemany(statement.sql, statement.values)
-            return []
-        return self.conn.execute(statement.sql, statement.values).fetchall()
 
 
 class _NamedErrors:

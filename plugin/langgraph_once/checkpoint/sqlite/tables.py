@@ -14,6 +14,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
+from langgraph_once.checkpoint.pieces.collect import Missing
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.sqlite.filters import conditions, json_text, matches
@@ -70,6 +71,24 @@ SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
     ELSE metadata END, ''
 FROM checkpoints WHERE thread_id = ?
 """
+
+# A checkpoint and its writes in one statement, so both are of one moment. Writes have a null first.
+_FOUND: Final = f"""
+SELECT {_COLUMNS}, NULL, NULL FROM (
+    SELECT {_COLUMNS} FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? {{this}}
+) newest
+UNION ALL
+SELECT NULL, checkpoint_ns, checkpoint_id, {{{{path}}}}, task_id, idx, channel, type, value
+FROM writes WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = {{id}}
+"""
+_NEWEST: Final = "ORDER BY checkpoint_id DESC LIMIT 1"
+_NEWEST_ID: Final = f"""
+(SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? {_NEWEST})
+"""
+_FIND_AT: Final = _FOUND.format(this="AND checkpoint_id = ?", id="?")
+_FIND_NEWEST: Final = _FOUND.format(this=_NEWEST, id=_NEWEST_ID)
+_FEW_ROWS: Final = 8
+"""Of an insert that needs no transaction: for each number of rows a statement is prepared."""
 
 _OLD_WRITES: Final = (
     "SELECT count(*) > 0 AND NOT max(name = 'task_path') FROM pragma_table_info('writes', 'main')"
@@ -129,6 +148,7 @@ class SqliteTables(Tables):
     run_id = _RUN_ID
     recent = "rowid > (SELECT max(rowid) - 1000 FROM checkpoints)"
     copy_checkpoints = _COPY_CHECKPOINTS
+    packs_short = False
     columns = (
         ("checkpoints", ""),
         ("writes", f"{WRITE_COLUMNS}, value"),
@@ -141,9 +161,8 @@ class SqliteTables(Tables):
 
     def place(self, config: RunnableConfig) -> CheckpointRef:
         """The place that a config names: for None, as upstream, thread "None" and no namespace."""
-        named = CheckpointRef.of(config)
-        thread_id, checkpoint_ns = str(named.thread_id), named.checkpoint_ns or ""
-        return named._replace(thread_id=thread_id, checkpoint_ns=checkpoint_ns)
+        thread_id, checkpoint_ns, id_ = CheckpointRef.of(config)
+        return CheckpointRef(str(thread_id), checkpoint_ns or "", id_)
 
     def leave_out_missing(self) -> Program[None]:
         """Ask for upstream's tables alone, if ours are not there."""
@@ -159,6 +178,28 @@ class SqliteTables(Tables):
     def lock(self, thread_id: str, *, alone: bool) -> Iterable[Statement]:
         """Nothing: who writes has the database alone."""
         return ()
+
+    def at_once(
+        self, thread_id: str, statements: Sequence[Statement], missing: Missing | None
+    ) -> Statement | None:
+        """The only statement, which needs no transaction around it."""
+        if missing is not None or len(statements) != 1:
+            return None
+        (one,) = statements
+        if one.insert is None:
+            return one
+        return one.insert.of_few(one.values) if 1 <= len(one.values) <= _FEW_ROWS else None
+
+    def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
+        """`find` by one statement, without a transaction; None if there is none."""
+        here, id_ = place[:2], place.checkpoint_id
+        sql, values = (_FIND_AT, (*here, id_) * 2) if id_ else (_FIND_NEWEST, here * 3)
+        rows = yield Statement(sql.format(path=self.path_column), values, is_try=True)
+        found = next((row[:7] for row in rows if row[0] is not None), None)
+        if found is None:
+            return None
+        written = self.written((found[0], *row[1:]) for row in rows if row[0] is None)
+        return self._checkpoint(found, written.get(CheckpointRef(*found[:3]), []))
 
     def find(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
@@ -224,7 +265,7 @@ class SqliteTables(Tables):
         known = sealed(self.values, new.place, _with_snapshots(new))
         # Always said, if only that there is none: for what is not, indexes parse the metadata.
         row = [*new.place, new.parent_id, *cell, json_text(known), new.run_id or ""]
-        return [Statement(_PUT, row, has_rows=False)]
+        return [Statement(_PUT, row, has_rows=False, is_try=True)]
 
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
         """Whether a checkpoint counts what its delta channels have had since their snapshots."""

@@ -139,12 +139,14 @@ class Compression:
             PayloadError: Damaged or truncated bytes, bytes after the end, or a dictionary that
                 this version does not have.
         """
-        limit = self.most_from(len(data))
+        limit = self._most_of_small if len(data) < _SMALL_BYTES else self._max_decoded_bytes
         # Most frames say their size, and all of ours are read with the dictionary at hand: those
         # that need none do not refer to it. What this does not read is looked at below.
-        with suppress(zstandard.ZstdError):
+        try:
             if 0 <= zstandard.frame_content_size(data) <= limit:
                 return self._decompressor().decompress(data, allow_extra_data=False)
+        except zstandard.ZstdError:  # `suppress` takes as long as a piece
+            pass
         return self._decompressed_with_care(data, limit, tag)
 
     def _decompressed_with_care(self, data: bytes, limit: int, tag: str) -> bytes:
