@@ -335,7 +335,9 @@ class StreamThread:
         if not self._saved:
             return Ledger.within(self.dedup)
         # A ledger of a newer version, or damaged: the state tells most of it.
-        ledger = Ledger.from_bytes(self._saved, on_error="fresh", beside=in_lists(stood))
+        ledger = Ledger.from_bytes(
+            self._saved, on_error="fresh", beside=functools.partial(in_lists, stood)
+        )
         ledger.limit(self.dedup)  # which may have changed since
         return ledger
 

@@ -278,7 +278,7 @@ def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:
     list(small.stream(ASKED, THREAD, **MESSAGES))
     saved = store.load_stream_state(StreamAddress("1", ""))
     messages = {message.id: message for message in graph.get_state(THREAD).values["messages"]}
-    ledger = Ledger.from_bytes(saved or b"", beside=messages)
+    ledger = Ledger.from_bytes(saved or b"", beside=lambda: messages)
     assert (len(ledger), ledger.max_messages) == (1, 1)
 
 

@@ -80,7 +80,7 @@ async def test_a_ledger_is_saved_once_when_the_stream_has_ended(
     graph, store = recorded(*under_other_ids())
     await streamed(graph, ASKED, is_async=is_async, durability=durability)
     _, data = store.saved  # a ledger of nothing is there before
-    ledger = Ledger.from_bytes(data, beside=messages_of(graph))
+    ledger = Ledger.from_bytes(data, beside=lambda: messages_of(graph))
     assert [entry.content.text for entry in ledger.known()] == ["First.", "Second.", "Third."]
 
 

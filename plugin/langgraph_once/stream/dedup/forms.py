@@ -190,6 +190,10 @@ class StockForm(Form):
         runs_again = "hold" if config.reexecution == "retract" else config.reexecution
         return replace(config, state="full", reexecution=runs_again)
 
+    def cuts_states(self, config: DedupConfig, modes: Collection[str]) -> bool:  # noqa: ARG002
+        """Never: see `policy`."""
+        return False
+
     def sent(self, operations: Iterable[Operation]) -> Iterator[Part]:
         """The parts that a stock reader is to have of some operations."""
         for operation in operations:

@@ -34,6 +34,7 @@ from langgraph_once.stream.part.messages_within import (
     fields_of,
     found_in_input,
     is_message_like,
+    only_messages,
     overwritten,
 )
 from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved, names
@@ -388,11 +389,12 @@ def named_and_not(data: Any) -> tuple[dict[str, Place], dict[Place, list[Content
     """`listed_ids`; and what those messages say that have no id, by the places of their lists."""
     named: dict[str, Place] = {}
     unnamed: dict[Place, list[Content]] = {}
-    for message, place in listed(data):
-        if message.id:
-            named[str(message.id)] = place
-        else:
-            unnamed.setdefault(place, []).append(content_of(message))
+    for messages, place in _lists(data, (), {}):
+        for message in messages:
+            if message_id := message.id:
+                named[str(message_id)] = place
+            else:
+                unnamed.setdefault(place, []).append(content_of(message))
     return named, unnamed
 
 
@@ -410,8 +412,7 @@ def _lists(
     data: Any, place: Place, seen: dict[int, Any]
 ) -> Iterator[tuple[list[BaseMessage], Place]]:
     """The messages of each list of messages, and its place."""
-    is_list = type(data) in LISTS
-    if is_list and (messages := [item for item in data if isinstance(item, BaseMessage)]):
+    if type(data) in LISTS and (messages := only_messages(data)):
         yield messages, place
     elif id(data) not in seen and (inner := _inner(data)):
         seen[id(data)] = data  # held, so that no other object gets its `id()`

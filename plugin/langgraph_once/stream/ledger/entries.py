@@ -393,32 +393,28 @@ class Texts:
     What still streams may say anything in the end, and its text is not looked at before.
     """
 
-    __slots__ = ("_by_text", "_keys", "_open")
+    __slots__ = ("_by_text", "_complete", "_keys", "_open")
 
     def __init__(self) -> None:
         self._open: dict[Entry, None] = {}
+        self._complete: dict[Entry, None] = {}
         self._by_text: dict[int, list[Entry]] = {}
         self._keys: dict[Entry, int] = {}
 
     def add(self, entry: Entry, name: str) -> None:
         """Note a message, unless one of the task or node of this name was found to be it."""
-        if name in entry.claimed:
-            return
-        if entry.is_open:
-            self._open[entry] = None
-            return
-        self._keys[entry] = key = _key(entry.content)
-        self._by_text.setdefault(key, []).append(entry)
+        if name not in entry.claimed:
+            (self._open if entry.is_open else self._complete)[entry] = None
 
     def settle(self, entry: Entry) -> None:
         """Note that a message is complete now."""
         if self._open.pop(entry, self) is None:
-            self._keys[entry] = key = _key(entry.content)
-            self._by_text.setdefault(key, []).append(entry)
+            self._complete[entry] = None
 
     def discard(self, entry: Entry) -> None:
         """Know a message no longer, if it is known."""
         self._open.pop(entry, None)
+        self._complete.pop(entry, None)
         key = self._keys.pop(entry, None)
         if key is None:
             return
@@ -428,6 +424,11 @@ class Texts:
 
     def like(self, content: Content) -> list[Entry]:
         """The messages that may say this, with any white space, in the order in which they came."""
+        # Not before somebody asks: most messages are found by their ids, and texts may be long.
+        for entry in self._complete:
+            self._keys[entry] = key = _key(entry.content)
+            self._by_text.setdefault(key, []).append(entry)
+        self._complete.clear()
         return [*self._by_text.get(_key(content), ()), *self._open]
 
     def open_last_first(self) -> Iterator[Entry]:

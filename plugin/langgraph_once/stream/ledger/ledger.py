@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Literal, Self, TypeAlias
@@ -385,14 +385,15 @@ class Ledger(Entries):
         data: bytes,
         *,
         on_error: Literal["raise", "fresh"] = "raise",
-        beside: Mapping[str, BaseMessage] = MappingProxyType({}),
+        beside: Callable[[], Mapping[str, BaseMessage]] = dict,
     ) -> Ledger:
         """Read a ledger that `to_bytes` or `beside` wrote.
 
         Args:
             data: The bytes.
             on_error: For damaged bytes, or those of a newer version: raise, or start afresh.
-            beside: The messages in the state of the thread, by their ids.
+            beside: Finds the messages in the state of the thread, by their ids; asked where the
+                ledger names some of them.
 
         Raises:
             LedgerError: These bytes are no ledger that this version can read.
@@ -405,10 +406,13 @@ class Ledger(Entries):
             return cls()
 
     @classmethod
-    def _restored(cls, beside: Mapping[str, BaseMessage], body: dict[str, Any]) -> Ledger:
+    def _restored(
+        cls, beside: Callable[[], Mapping[str, BaseMessage]], body: dict[str, Any]
+    ) -> Ledger:
         ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
+        state = beside() if body["entries"] else {}
         for packed in body["entries"]:
-            said, message = said_in(packed), _found(beside, packed["ids"])
+            said, message = said_in(packed), _found(state, packed["ids"])
             if said is None and message is None:
                 continue  # the state that told it is no more
             ledger.add(entry := unpack_entry(packed, said or content_of(message)))

@@ -190,10 +190,11 @@ def _equal(one: Any, other: Any) -> bool:
 
 def details_of(message: BaseMessage) -> Details:
     """Copy what a message carries beside what it says: a node may change the message in place."""
-    name, kwargs, metadata = message.name, message.additional_kwargs, message.response_metadata
+    said = vars(message).get  # past pydantic: a thread may have many messages
+    name, kwargs, metadata = said("name"), said("additional_kwargs"), said("response_metadata")
     if name is None and not kwargs and not metadata:
         return NO_DETAILS
-    return Details(name, {**kwargs}, {**metadata})
+    return Details(name, {**(kwargs or {})}, {**(metadata or {})})
 
 
 class StreamedContent:

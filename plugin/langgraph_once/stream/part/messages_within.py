@@ -31,6 +31,7 @@ __all__ = [
     "is_raw",
     "is_sequence",
     "messages_in",
+    "only_messages",
     "overwritten",
 ]
 
@@ -205,6 +206,13 @@ def is_sequence(value: Any) -> bool:
 
 def _are_messages(items: Collection[Any]) -> bool:
     return all(issubclass(kind, BaseMessage) for kind in set(map(type, items)))
+
+
+def only_messages(items: Collection[Any]) -> list[BaseMessage]:
+    """The messages among the items of a list."""
+    if _are_messages(items):  # a thread: asking each takes as long as all else
+        return [*items]
+    return [item for item in items if isinstance(item, BaseMessage)]
 
 
 def _is_plain(items: Collection[Any]) -> bool:

@@ -120,6 +120,8 @@ def token_reader(
 
     False for all that hold no message and metadata.
     """
+    if "messages" not in mode_set(stream_mode):
+        return lambda _: False
     names = _fields(stream_mode, subgraphs)
     mode_at: Any = names.index("mode") if "mode" in names else None
     data_at: Any = len(names) - 1 if len(names) > 1 else None

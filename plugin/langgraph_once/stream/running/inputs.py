@@ -102,17 +102,18 @@ class GivenToTask:
         """
         self._live, self._found = value, [message for _, message in found]
         self._items = [(key, _items(item)) for key, item in entries_of(value)]
+        named, keys, contents, details = self.named, self.keys, self._contents, self._details
         for key, message in found:
-            if id(message) in unproven:
+            if unproven and id(message) in unproven:
                 self._unproven[id(message)] = message
-            elif message.id is None:
+            elif (own := message.id) is None:
                 self._unnamed[id(message)] = message, message.content
             else:
-                message_id = str(message.id)
-                self.named[message_id], self.keys[message_id] = message, key
-                self._contents[message_id] = message.content
-                if with_details and (details := details_of(message)) is not NO_DETAILS:
-                    self._details[message_id] = details
+                message_id = str(own)
+                named[message_id], keys[message_id] = message, key
+                contents[message_id] = message.content
+                if with_details and (carried := details_of(message)) is not NO_DETAILS:
+                    details[message_id] = carried
 
     def added_in_place(self) -> list[str]:
         """The ids of messages that its input holds by now, and did not hold when it was given."""

@@ -64,7 +64,7 @@ def test_tokens_are_those_of_messages_alone(
     modes: Any, subgraphs: bool, version: Version, chunk: Any, part: Part
 ) -> None:
     told: list[Any] = []
-    is_token = token_reader(lambda *said: not told.append(said), modes, subgraphs, version)  # type: ignore[func-returns-value]  # always true
+    is_token = token_reader(lambda said: not told.append(said), modes, subgraphs, version)  # type: ignore[func-returns-value]  # always true
     assert is_token(chunk) is (part.mode == "messages")
     assert told == ([TOKEN] if part.mode == "messages" else [])
 
