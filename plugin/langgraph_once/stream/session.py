@@ -26,7 +26,7 @@ from langgraph_once.stream.dedup.state_cut import in_lists, listed_ids, named_an
 from langgraph_once.stream.ledger.keeping import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.pending_ids import PendingIds
-from langgraph_once.stream.part.messages_within import entries_of, found_in_input, messages_in
+from langgraph_once.stream.part.messages_within import entries_of, messages_in
 from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved
 from langgraph_once.stream.part.shapes import Part
 from langgraph_once.stream.running.run import Run
@@ -350,7 +350,8 @@ class StreamThread:
         """
         named, unnamed = named_and_not(self._state)
         known = named if stood is self._state else listed_ids(stood)
-        ledger.seed((message for _, message in found_in_input(self._state)), known)
+        items = (item for _, item in entries_of(self._state))
+        ledger.seed((message for item in items for message in messages_in(item)), known)
         for place, said in unnamed.items():
             ledger.pending_ids.state((), place, said)
         ledger.snapshot((), {**ledger.snapshots.get((), {}), **known})

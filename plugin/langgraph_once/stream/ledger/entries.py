@@ -23,6 +23,7 @@ from langgraph_once.stream.part.content import (
     Space,
     content_of,
     details_of,
+    is_bare,
     mere_text,
 )
 from langgraph_once.stream.part.places import NS_SEP, Place, bare, is_inside, lineage, names
@@ -52,11 +53,14 @@ class Seeds:
     """
 
     def __init__(self, messages: Iterable[BaseMessage] = ()) -> None:
-        self._messages = {message.id: message for message in messages if message.id}
+        self._messages = {own: message for message in messages if (own := message.id)}
         self._texts: dict[str, str] = {}
         self._others: dict[str, Content] = {}
         self._details: dict[str, Details] = {}
         for message_id, message in self._messages.items():
+            if is_bare(message):  # as most are in a long thread
+                self._texts[message_id] = vars(message)["content"]
+                continue
             if (text := mere_text(message)) is not None:
                 self._texts[message_id] = text
             else:
