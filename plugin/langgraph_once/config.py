@@ -231,10 +231,6 @@ class DedupConfig:
     themselves (`ChannelStreamingProcessor`, `dedup`, `OnceRemoteGraph`, `stream_run`, the page),
     else "stock". Protocol v3 is exact within a process."""
 
-    history: Literal["suppress", "emit"] = "suppress"
-    """Messages of the thread that a node returns unchanged: leave them out of `messages`, or emit
-    each once."""
-
     tool_results: Literal["always", "content"] = "always"
     """Which tool results are new: each with an id of its own, or one for each call and content."""
 

@@ -6,9 +6,9 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any, TypeVar, cast, dataclass_transform
+from typing import Any, Final, TypeVar, cast, dataclass_transform
 
 import pydantic.dataclasses
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -16,9 +16,15 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from langgraph_once.errors import ConfigError
 from langgraph_once.redaction import shown
 
-__all__ = ["SchemaOf", "config", "schema_of"]
+__all__ = ["REMOVED", "SchemaOf", "config", "removed", "schema_of"]
 
 T = TypeVar("T")
+
+REMOVED: Final[Mapping[str, str]] = {
+    "dedup.history": "read the state of the thread for messages that a node returns unchanged",
+}
+"""Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is told so: what is
+passed over in silence might be what somebody relies on."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -46,11 +52,17 @@ def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
         if isinstance(inner := first.get("ctx", {}).get("error"), ConfigError):
             raise ConfigError(inner.key, inner.problem)
         field = ".".join(shown(str(part)) for part in first["loc"])
-        raise ConfigError(
-            f"{type(self).__name__}.{field}", first["msg"].removeprefix("Value error, ")
-        )
+        name = type(self).__name__
+        gone = removed(name.removesuffix("Config").lower(), field)
+        raise ConfigError(f"{name}.{field}", gone or first["msg"].removeprefix("Value error, "))
 
     return checked
+
+
+def removed(section: str, field: str) -> str | None:
+    """Return the problem of a setting of an earlier release; None if there was no such setting."""
+    advice = REMOVED.get(f"{section}.{field}")
+    return advice and f"was removed: {advice}"
 
 
 class SchemaOf:

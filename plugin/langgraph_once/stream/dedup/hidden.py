@@ -158,7 +158,7 @@ class HiddenMessages(Lifecycle):
         if any(fact.follows(entry, self._delivered.epoch) for entry in known):
             return False
         if self._hiding.hides(fact.part):
-            return not (fact.says("given") or fact.source == "history")
+            return not fact.says("given")
         if fact.source in COPIES_NOTHING:
             return False
         space = self.identity.space

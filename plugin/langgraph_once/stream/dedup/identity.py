@@ -21,7 +21,7 @@ from langgraph_once.stream.part.content import Space
 
 __all__ = ["COPIES_NOTHING", "Identity", "Match"]
 
-COPIES_NOTHING: Final = frozenset({"model", "push", "history"})
+COPIES_NOTHING: Final = frozenset({"model", "push"})
 """Sources of messages that are never a copy of another."""
 
 
