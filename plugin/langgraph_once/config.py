@@ -231,9 +231,6 @@ class DedupConfig:
     themselves (`ChannelStreamingProcessor`, `dedup`, `OnceRemoteGraph`, `stream_run`, the page),
     else "stock". Protocol v3 is exact within a process."""
 
-    tool_results: Literal["always", "content"] = "always"
-    """Which tool results are new: each with an id of its own, or one for each call and content."""
-
     copies: Literal["words", "exact"] = "words"
     """When a returned message counts as a copy of the streamed one and replaces it. "words": if the
     texts are equal but for white space, as a stripped answer is; "exact": only if they are equal.
