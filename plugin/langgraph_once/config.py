@@ -231,12 +231,6 @@ class DedupConfig:
     themselves (`ChannelStreamingProcessor`, `dedup`, `OnceRemoteGraph`, `stream_run`, the page),
     else "stock". Protocol v3 is exact within a process."""
 
-    copies: Literal["words", "exact"] = "words"
-    """When a returned message counts as a copy of the streamed one and replaces it. "words": if the
-    texts are equal but for white space, as a stripped answer is; "exact": only if they are equal.
-    Readers that take nothing back (v3, stock clients) keep the streamed text if white space differs
-    only at the ends, and get both texts if it differs elsewhere."""
-
     discarded: Literal["keep", "remove"] = "keep"
     """A model's complete answer that is not in the final state: a planner's, or the first of two
     if a guard asked again. Exact readers are notified in any case; "remove" also takes the answer

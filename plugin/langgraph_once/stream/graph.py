@@ -258,7 +258,7 @@ class _GraphStream:
         self._fresh = Ledger.within(self.run.config)
         self._has_cache = graph.cache is not None
         self._heard = with_modes(self._modes, [*self._own_modes()])
-        self._hints = Hints(self._form.space(dedup), max_messages=dedup.max_messages)
+        self._hints = Hints(self._form.space, max_messages=dedup.max_messages)
 
     def chunks(self) -> Any:
         """What the graph streams, in the modes that the reader asked for and those that we do."""

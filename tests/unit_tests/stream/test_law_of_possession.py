@@ -472,7 +472,6 @@ CONFIGS = st.builds(
     DedupConfig,
     state=st.sampled_from(["full", "changed", "new_messages", "auto"]),
     reexecution=st.sampled_from(["retract", "retract", "hold", "mark"]),
-    copies=st.sampled_from(["words", "exact"]),
 )
 
 

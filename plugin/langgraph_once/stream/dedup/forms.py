@@ -82,14 +82,13 @@ class Form(ABC):
         """
         return not (self.merges_states and STATE_MODES & set(modes))
 
-    def space(self, config: DedupConfig) -> Space:
+    @property
+    def space(self) -> Space:
         """What white space a copy may differ in.
 
         Who takes nothing back keeps what was streamed in place of the copy, so that their words
         and what is between them must be the same.
         """
-        if config.copies == "exact":
-            return "same"
         return "any" if self.takes_back else "ends"
 
     @abstractmethod

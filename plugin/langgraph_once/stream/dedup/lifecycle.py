@@ -128,7 +128,7 @@ class Lifecycle:
         self._takes_back = form.takes_back
         self._tells_details = form.tells_details
         self.guess = Guess(ledger, stats)
-        self.identity = Identity(ledger, self.guess, space=form.space(config))
+        self.identity = Identity(ledger, self.guess, space=form.space)
         self.reexecution = Reexecution(ledger, config, stats, goes_on=form.goes_on(modes))
         self.awaits_ids = True
 

@@ -299,8 +299,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         is_named_here = not message.id
         if not message.id:  # as upstream, so that the state has it under this id
             is_copy = not (is_unnamed or is_repeated)
-            space = self.run.form.space(self.run.config)
-            streamed = task.copied(message, space=space) if is_copy else None
+            streamed = task.copied(message, space=self.run.form.space) if is_copy else None
             message.id = streamed or str(uuid4())
         task.keep(message.id)
         if isinstance(message, RemoveMessage):
