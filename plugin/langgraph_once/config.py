@@ -231,11 +231,6 @@ class DedupConfig:
     themselves (`ChannelStreamingProcessor`, `dedup`, `OnceRemoteGraph`, `stream_run`, the page),
     else "stock". Protocol v3 is exact within a process."""
 
-    discarded: Literal["keep", "remove"] = "keep"
-    """A model's complete answer that is not in the final state: a planner's, or the first of two
-    if a guard asked again. Exact readers are notified in any case; "remove" also takes the answer
-    back from them with a `RemoveMessage`. In stock form it stays, as in LangGraph."""
-
     hide: Hide = HideConfig()
     """Which messages `messages` leaves out, as tokens, whole, and as copies that a node
     returns: a `HideConfig`, or a mapping of its fields, such as {"tags": ["nostream"]}. States hold

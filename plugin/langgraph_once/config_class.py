@@ -24,6 +24,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "dedup.history": "read the state of the thread for messages that a node returns unchanged",
     "dedup.tool_results": "each tool result with an id of its own is sent",
     "dedup.copies": "a copy may differ from the streamed text in white space",
+    "dedup.discarded": "hide the model that says it, or drop what a MessageDiscardedEvent names",
 }
 """Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is
 told so: what is passed over in silence might be what somebody relies on."""

@@ -45,7 +45,6 @@ WHO: Final = {
     "ONCE_DEDUP__STATE": "whose clients have slow lines, and fold states themselves",
     "ONCE_DEDUP__REEXECUTION": "whose readers take nothing back, as speech",
     "ONCE_DEDUP__FORM": "whose readers are all of one kind, and do not announce themselves",
-    "ONCE_DEDUP__DISCARDED": "whose planners and guards are not to stay on the screen",
     "ONCE_DEDUP__HIDE": "who shows users less than the graph says",
     "ONCE_DEDUP__MALFORMED": "who adds chunks of a shape of their own",
     "ONCE_DEDUP__MAX_MESSAGES": "who has threads of more messages, or little memory",
