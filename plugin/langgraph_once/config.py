@@ -236,9 +236,6 @@ class DedupConfig:
     returns: a `HideConfig`, or a mapping of its fields, such as {"tags": ["nostream"]}. States hold
     hidden messages, too. By default nothing is hidden."""
 
-    malformed: Literal["raise", "pass"] = "raise"
-    """A chunk of a wrong shape: raise `StreamError`, or pass it on."""
-
     max_messages: Annotated[int, Field(ge=1)] = 20_000
     """The most messages the ledger knows; the oldest finished ones are forgotten first, and a
     copy of a forgotten message is delivered again."""

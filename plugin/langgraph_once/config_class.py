@@ -25,6 +25,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "dedup.tool_results": "each tool result with an id of its own is sent",
     "dedup.copies": "a copy may differ from the streamed text in white space",
     "dedup.discarded": "hide the model that says it, or drop what a MessageDiscardedEvent names",
+    "dedup.malformed": "give dedup the chunks of one stream, and pass your own on beside it",
 }
 """Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is
 told so: what is passed over in silence might be what somebody relies on."""
