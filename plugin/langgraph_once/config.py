@@ -236,13 +236,6 @@ class DedupConfig:
     returns: a `HideConfig`, or a mapping of its fields, such as {"tags": ["nostream"]}. States hold
     hidden messages, too. By default nothing is hidden."""
 
-    max_messages: Annotated[int, Field(ge=1)] = 20_000
-    """The most messages the ledger knows; the oldest finished ones are forgotten first, and a
-    copy of a forgotten message is delivered again."""
-
-    max_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
-    """The most text of messages that the ledger keeps; in bytes."""
-
 
 @config
 class HttpConfig:

@@ -26,6 +26,8 @@ REMOVED: Final[Mapping[str, str]] = {
     "dedup.copies": "a copy may differ from the streamed text in white space",
     "dedup.discarded": "hide the model that says it, or drop what a MessageDiscardedEvent names",
     "dedup.malformed": "give dedup the chunks of one stream, and pass your own on beside it",
+    "dedup.max_messages": "a Ledger knows 20,000 messages, or Ledger(max_messages=...) of dedup",
+    "dedup.max_bytes": "a Ledger keeps 64 MB of text, or Ledger(max_bytes=...) of dedup",
 }
 """Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is
 told so: what is passed over in silence might be what somebody relies on."""

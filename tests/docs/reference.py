@@ -46,8 +46,6 @@ WHO: Final = {
     "ONCE_DEDUP__REEXECUTION": "whose readers take nothing back, as speech",
     "ONCE_DEDUP__FORM": "whose readers are all of one kind, and do not announce themselves",
     "ONCE_DEDUP__HIDE": "who shows users less than the graph says",
-    "ONCE_DEDUP__MAX_MESSAGES": "who has threads of more messages, or little memory",
-    "ONCE_DEDUP__MAX_BYTES": "who has threads of more text, or little memory",
     "ONCE_HTTP__EXPOSE_CONFIG": "who looks at a deployed server's settings, or wants nobody to",
     "ONCE_HTTP__PAGE": "who shows the page on a deployed server, or wants no page",
     "ONCE_HTTP__SSE_ENCODINGS": "whose proxy compresses, or whose streams hold secrets",

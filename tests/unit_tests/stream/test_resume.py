@@ -14,7 +14,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig
-from langgraph_once.stream import InMemoryStreamStateStore, Ledger, StreamAddress, StreamStateStore
+from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress, StreamStateStore
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
     ASKED,
@@ -22,7 +22,6 @@ from tests.unit_tests.stream.scenes import (
     folded,
     model,
     says,
-    says_under_another_id,
 )
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -268,18 +267,6 @@ class TestAStoreThatFails:
         assert set(texts_of(told)) >= {"First.", "Yes."}
         for done in ("read", "saved"):
             assert f"was not {done} (OSError)" in caplog.text
-
-
-def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:
-    store = InMemoryStreamStateStore()
-    graph = graph_of(*map(says_under_another_id, ("First.", "Second.", "Third.")))
-    list(exactly(graph, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
-    small = exactly(graph, DedupConfig(max_messages=1), stream_state=store)
-    list(small.stream(ASKED, THREAD, **MESSAGES))
-    saved = store.load_stream_state(StreamAddress("1", ""))
-    messages = {message.id: message for message in graph.get_state(THREAD).values["messages"]}
-    ledger = Ledger.from_bytes(saved or b"", beside=messages)
-    assert (len(ledger), ledger.max_messages) == (1, 1)
 
 
 def append(state: list[Any], new: list[list[Any]]) -> list[Any]:

@@ -114,7 +114,7 @@ class HiddenMessages(Lifecycle):
 
     def __init__(self, hiding: Hiding, ledger: Ledger, config: DedupConfig) -> None:
         if ledger.hidden is None:
-            ledger.hidden = Ledger.within(config)
+            ledger.hidden = Ledger()
         super().__init__(ledger.hidden, config, DedupStats(), ExactForm())
         self.awaits_ids = False  # nobody is sent it, and no state is read here
         self._hiding = hiding
