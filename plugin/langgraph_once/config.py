@@ -182,9 +182,6 @@ class CheckpointConfig:
     transaction_pooler: bool = False
     """PostgreSQL: a pooler such as PgBouncer gives each transaction another session."""
 
-    statement_timeout_s: Annotated[float, Field(ge=0)] = 0.0
-    """PostgreSQL: the seconds after which the server cancels a statement; 0: its own setting."""
-
     retention: Retention = None
     """What servers delete by and by, in the background, as {"keep_last": 20, "older_than": "90d"}.
     The keys are those of `langgraph-once prune`, and `every`; docs/retention.md has them. null:
@@ -219,10 +216,10 @@ class DedupConfig:
     messages not delivered yet; "auto": "new_messages" if several modes would repeat messages,
     "full" if one mode is alone. In stock form they carry everything."""
 
-    reexecution: Literal["retract", "hold", "mark"] = "retract"
+    reexecution: Literal["retract", "hold"] = "retract"
     """When a task runs again, after an error or an interrupt: "retract" its earlier messages with a
-    `RemoveMessage`; "hold" back its new messages while they repeat the earlier ones (v3 cannot, and
-    retracts); or keep both and "mark" the later attempt in the metadata."""
+    `RemoveMessage`, or "hold" back its new messages while they repeat the earlier ones (v3 cannot,
+    and retracts)."""
 
     form: Literal["auto", "stock", "exact"] = "auto"
     """The form of the stream. "stock": under one message id either chunks or one whole message;

@@ -28,6 +28,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "dedup.malformed": "give dedup the chunks of one stream, and pass your own on beside it",
     "dedup.max_messages": "a Ledger knows 20,000 messages, or Ledger(max_messages=...) of dedup",
     "dedup.max_bytes": "a Ledger keeps 64 MB of text, or Ledger(max_bytes=...) of dedup",
+    "checkpoint.statement_timeout_s": "set it for the role: ALTER ROLE ... SET statement_timeout",
 }
 """Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is
 told so: what is passed over in silence might be what somebody relies on."""

@@ -22,7 +22,6 @@ WHO: Final = {
     "ONCE_CHECKPOINT__SCHEMA": "who shares a PostgreSQL with other applications",
     "ONCE_CHECKPOINT__POOL_MAX_SIZE": "whose PostgreSQL allows few connections",
     "ONCE_CHECKPOINT__TRANSACTION_POOLER": "who has PgBouncer or another pooler",
-    "ONCE_CHECKPOINT__STATEMENT_TIMEOUT_S": "whose database must not be held by one statement",
     "ONCE_CHECKPOINT__RETENTION": "whose threads are not kept for ever",
     "ONCE_SERDE__ALIASES": "who has renamed or moved a class",
     "ONCE_SERDE__UPGRADES": "who has changed the fields of a class",

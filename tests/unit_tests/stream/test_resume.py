@@ -70,12 +70,6 @@ class TestInterrupts:
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(one, two) == ["Before two.", "Yes."]
 
-    def test_reexecution_mark_lets_both_texts_stand(self) -> None:
-        graph = exactly(graph_of(asks), DedupConfig(reexecution="mark"))
-        one = list(graph.stream(ASKED, THREAD, **MESSAGES))
-        two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
-        assert texts_of(one, two) == ["Before the question."] * 2 + ["Yes."]
-
     async def test_an_async_resume_takes_back_what_the_node_says_again(self) -> None:
         graph = exactly(graph_of(asks))
         one = [chunk async for chunk in graph.astream(ASKED, THREAD, **MESSAGES)]

@@ -39,7 +39,6 @@ class PostgresBackend(Backend):
             serde=serde,
             store_once=config.stores_once,
             max_size=config.pool_max_size,
-            statement_timeout_s=config.statement_timeout_s or None,
             schema=config.schema or None,
             is_pooler=config.transaction_pooler,
             makes_tables=makes_tables,

@@ -186,8 +186,7 @@ class StockForm(Form):
 
     def policy(self, config: DedupConfig) -> DedupConfig:
         """States are whole. What runs again is held while it repeats, as nothing is taken back."""
-        runs_again = "hold" if config.reexecution == "retract" else config.reexecution
-        return replace(config, state="full", reexecution=runs_again)
+        return replace(config, state="full", reexecution="hold")
 
     def sent(self, operations: Iterable[Operation]) -> Iterator[Part]:
         """The parts that a stock reader is to have of some operations."""

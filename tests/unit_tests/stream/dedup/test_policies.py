@@ -126,9 +126,6 @@ class TestReexecution:
         (last,) = fed(later, said(AIMessageChunk(content="", id="two", usage_metadata=usage)))
         assert (last.id, last.usage_metadata) == ("one", usage)
 
-    def test_reexecution_mark_passes_every_token(self) -> None:
-        assert [text for *_, text in self.again("mark", "a b", "a b")] == ["a", "b", ""]
-
     def test_d4_without_annotation_an_abandoned_beginning_is_taken_back(self) -> None:
         plain = Deduplicator()
         out = fed(plain, *tokens("a b", "one", last=False), *tokens("a b c", "two"))

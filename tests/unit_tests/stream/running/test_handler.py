@@ -225,11 +225,6 @@ class TestAttempts:
         gone = [message for message, _ in chunks if isinstance(message, RemoveMessage)]
         assert bool(gone) == (words[0] != words[1])
 
-    def test_d4_mark_lets_the_words_of_both_attempts_stand(self) -> None:
-        graph = exactly(self.retried(self.flaky("One.", "Two.")), DedupConfig(reexecution="mark"))
-        chunks = list(graph.stream(ASKED, stream_mode="messages"))
-        assert list(folded(chunks).values()) == ["One.", "Two."]
-
     def test_d5_all_that_the_graph_inside_said_goes_with_it(self) -> None:
         inner = chain(says("Before."), self.flaky("Same.", "Same."))
         assert texts(self.retried(inner), subgraphs=True) == ["Before.", "Same."]
