@@ -84,20 +84,10 @@ class SerdeConfig:
     compression: Literal["zstd", "none"] = "zstd"
     """Compress written values."""
 
-    compression_level: Annotated[int, Field(ge=1, le=19)] | Literal["auto"] = "auto"
-    """zstd level: higher is smaller and slower. "auto" is 1, and faster than that for values above
-    256 KB. docs/serializer.md has figures."""
-
-    min_compress_bytes: Annotated[int, Field(ge=0)] = 256
-    """Smaller values are written uncompressed; in bytes. They would gain less than 100."""
-
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
-    """The most one value may decompress to, so that no stored blob exhausts memory; in bytes."""
-
-    max_decoded_objects: Annotated[int, Field(ge=1024)] = 2**28
-    """The memory that rebuilding one value may take, in units of 16 bytes; a sixteenth of it where
-    the row is compressed to less than 1 MB. A value that might take more is not written, so every
-    written value can be read. docs/bounds.md has figures."""
+    """The most one value may decompress to; in bytes. Rebuilding it may take sixteen times as much
+    memory, and one time where the row is compressed to less than 1 MB. What might take more is not
+    written, so every written value can be read. docs/bounds.md has figures."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
     """On reading, an object whose class is gone or refused: return what LangGraph would hand on (a
@@ -131,13 +121,11 @@ class SerdeConfig:
     import. A server adds the graphs of `langgraph.json`, and uses its `dependencies` if no folders
     are named."""
 
-    require_encryption: bool = False
-    """Refuse to write or read plaintext."""
-
-    bind_rows: Literal["on", "off", "required"] = "on"
-    """Whether savers and the store bind an encrypted value to its row, so that no value can take
-    the place of another. "required" refuses to read values that are not bound, or not encrypted;
-    "off" is for SQL that copies rows."""
+    encryption: Literal["auto", "required", "bound"] = "auto"
+    """What is refused. "auto": nothing; with keys all that is written is encrypted, and savers and
+    the store bind each value to its row, so that none can take the place of another. "required":
+    to write or read plaintext. "bound": also to read what is bound to no row, as in rows of
+    version 0.1."""
 
     readable_metadata: tuple[str, ...] = ()
     """Metadata of checkpoints that keys leave readable, besides what servers filter by: `source`,
@@ -153,7 +141,7 @@ class SerdeConfig:
     @property
     def allows_plain(self) -> bool:
         """Whether what is not encrypted is written and read."""
-        return not (self.require_encryption or self.bind_rows == "required")
+        return self.encryption == "auto"
 
 
 @config
@@ -202,7 +190,7 @@ class StoreConfig:
     the threads: in the same PostgreSQL, or in store.sqlite in the folder of their file."""
 
     allow_vectors: bool = False
-    """Keep the vectors of `store.index` although `require_encryption` is set. Vectors are not
+    """Keep the vectors of `store.index` although `encryption` is not "auto". Vectors are not
     encrypted, and a vector reveals something of its text."""
 
 

@@ -29,6 +29,11 @@ REMOVED: Final[Mapping[str, str]] = {
     "dedup.max_messages": "a Ledger knows 20,000 messages, or Ledger(max_messages=...) of dedup",
     "dedup.max_bytes": "a Ledger keeps 64 MB of text, or Ledger(max_bytes=...) of dedup",
     "checkpoint.statement_timeout_s": "set it for the role: ALTER ROLE ... SET statement_timeout",
+    "serde.require_encryption": "ONCE_SERDE__ENCRYPTION=required refuses plaintext",
+    "serde.bind_rows": "all is bound; ONCE_SERDE__ENCRYPTION=bound reads nothing else",
+    "serde.max_decoded_objects": "ONCE_SERDE__MAX_DECODED_BYTES bounds the memory of a value, too",
+    "serde.compression_level": "it is 1; ONCE_SERDE__COMPRESSION=none turns compression off",
+    "serde.min_compress_bytes": "256: smaller values would gain less than 100 bytes",
 }
 """Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is
 told so: what is passed over in silence might be what somebody relies on."""

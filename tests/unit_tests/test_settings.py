@@ -37,13 +37,13 @@ def test_defaults_need_no_file_and_no_variable() -> None:
 
 
 def test_the_environment_wins_over_langgraph_json_key_by_key() -> None:
-    once = {"path": "here.sqlite", "serde": {"compression": "none", "compression_level": 7}}
+    once = {"path": "here.sqlite", "serde": {"compression": "none", "max_decoded_bytes": 7000}}
     settings = load_settings(
         Manifest(checkpointer={"path": "x.y", "once": once}),
         {"ONCE_SERDE__COMPRESSION": "zstd", "PATH": "/bin"},
     )
     assert settings.checkpoint.path == "here.sqlite"
-    assert (settings.serde.compression, settings.serde.compression_level) == ("zstd", 7)
+    assert (settings.serde.compression, settings.serde.max_decoded_bytes) == ("zstd", 7000)
 
 
 def test_the_environment_wins_for_every_graph() -> None:
@@ -70,7 +70,7 @@ def test_the_environment_wins_for_every_graph() -> None:
             "ONCE_SERDE__ENCRYPTION_KEYS",
             "'2026' stands there twice",
         ),
-        ({"ONCE_SERDE__MIN_COMPRESS_BYTES": "-1"}, "ONCE_SERDE__MIN_COMPRESS_BYTES", "than or"),
+        ({"ONCE_SERDE__MAX_DECODED_BYTES": "-1"}, "ONCE_SERDE__MAX_DECODED_BYTES", "than or"),
         ({"LANGGRAPH_CHECKPOINTER": "{"}, "LANGGRAPH_CHECKPOINTER", "not valid JSON"),
     ],
 )

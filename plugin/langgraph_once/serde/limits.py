@@ -160,7 +160,7 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     Args:
         data: The blob.
         stored_bytes: How many bytes it takes in the database, compressed.
-        max_units: `max_decoded_objects`.
+        max_units: `max_decoded_bytes`: of memory a value may take a unit for each of them.
         tag: Of the row.
 
     Raises:
@@ -191,7 +191,7 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     if exceeds:
         raise SizeLimitError(
             f"the value of {len(data):,} bytes may take more memory or time than "
-            f"`max_decoded_objects` ({max_units:,}) allows; raise it if you trust the row",
+            f"`max_decoded_bytes` ({max_units:,}) allows; raise it if you trust the row",
             limit_objects=max_units,
             tag=tag,
         )

@@ -50,6 +50,8 @@ _PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
 """The first bytes of texts, numbers and the like."""
+_MIN_PACKED_BYTES: Final = 256
+"""Smaller values are not compressed: they would gain less than 100 bytes."""
 _QUICK_BYTES: Final = 2048
 """Longer values are asked for extensions at once: to find one late costs what was read before."""
 
@@ -83,24 +85,21 @@ class OnceSerializer(JsonPlusSerializer):
         super().__init__(allowed_msgpack_modules=None)
         self.config = config = config or SerdeConfig()
         self._given = tuple(adapters), upstream_aes_key
-        self._keys = KeyRing(config.encryption_keys, requires_bound=config.bind_rows == "required")
+        self._keys = KeyRing(config.encryption_keys, requires_bound=config.encryption == "bound")
         if not (config.allows_plain or self._keys):
-            setting = "require_encryption" if config.require_encryption else "bind_rows"
             problem = "needs at least one key in `encryption_keys`"
-            raise ConfigError(f"SerdeConfig.{setting}", problem)
+            raise ConfigError("SerdeConfig.encryption", problem)
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
-            level=None if config.compression_level == "auto" else config.compression_level,
             max_decoded_bytes=config.max_decoded_bytes,
             checksum=not self._keys,  # a sealed value vouches for each bit
         )
         # Looked up for each value.
         self._tag = Tag(config.codec)
         self._encrypts = bool(self._keys)
-        self._binds = self._encrypts and config.bind_rows != "off"
         packs = config.compression == "zstd"
-        self._least_packed = config.min_compress_bytes if packs else sys.maxsize
-        self._unchecked_bytes = unchecked_bytes(config.max_decoded_objects)
+        self._least_packed = _MIN_PACKED_BYTES if packs else sys.maxsize
+        self._unchecked_bytes = unchecked_bytes(config.max_decoded_bytes)
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
@@ -200,7 +199,7 @@ class OnceSerializer(JsonPlusSerializer):
         try:
             data = self._written(obj)
             if len(data) > self._unchecked_bytes:
-                check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
+                check_weight(data, len(data), self.config.max_decoded_bytes, self._tag.text)
         except EncodeError as error:
             error.path = path_of(vars(error).get("value"), obj)
             raise
@@ -251,13 +250,13 @@ class OnceSerializer(JsonPlusSerializer):
                 tag, data = tag.under("zstd"), packed
         if self._encrypts:
             tag = tag.under("aesgcm")
-            data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to if self._binds else ())
+            data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to)
         return tag.text, data
 
     def _may_hold(self, tag: Tag, data: bytes, stored_bytes: int) -> bool:
         """Whether reading lets so few bytes become so much. What it would refuse stays as it is."""
         try:
-            check_weight(data, stored_bytes, self.config.max_decoded_objects, tag.codec)
+            check_weight(data, stored_bytes, self.config.max_decoded_bytes, tag.codec)
         except SerdeError:
             return False
         return True
@@ -288,7 +287,7 @@ class OnceSerializer(JsonPlusSerializer):
         if not self._encrypts:
             return not tag.encrypted
         is_ours = tag.layers[-1:] == ("aesgcm",)
-        return is_ours and self._keys.is_newest(data[1], is_bound=self._binds)
+        return is_ours and self._keys.is_newest(data[1])
 
     def loads_typed(self, data: tuple[str, bytes], *, bound_to: BoundTo = ()) -> Any:
         """Return the value stored as `(tag, bytes)`.
@@ -296,7 +295,7 @@ class OnceSerializer(JsonPlusSerializer):
         Args:
             data: Those.
             bound_to: As on writing. What was bound to nothing is read in any case, unless
-                `bind_rows` is "required".
+                `encryption` is "bound".
 
         Raises:
             SerdeError: Its subclasses say what is wrong with the tag, the bytes or the types in
@@ -328,7 +327,7 @@ class OnceSerializer(JsonPlusSerializer):
             else:
                 payload = self._upstream_cipher.decrypt(payload, tag=text)
         if "zstd" in tag.layers:
-            check_weight(payload, stored_bytes, self.config.max_decoded_objects, text)
+            check_weight(payload, stored_bytes, self.config.max_decoded_bytes, text)
         return tag, payload
 
     def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> None:
@@ -341,7 +340,7 @@ class OnceSerializer(JsonPlusSerializer):
             return
         stored = _at_least(sizes)
         self._compression.check_expanded(len(data), stored, tag.text)
-        check_weight(data, stored, self.config.max_decoded_objects, tag.text)
+        check_weight(data, stored, self.config.max_decoded_bytes, tag.text)
 
     def check_expanded(self, tag: Tag, size: int, sizes: Iterable[int]) -> None:
         """Look at how long a value in pieces will be, before they are joined.

@@ -204,12 +204,12 @@ def test_all_is_rewritten_as_the_settings_say(here: str, form: str) -> None:
         with whole.once(here, whole.serde(**options), store_once=form != "uncut") as saver:
             whole.fill(saver)
             before = whole.history(saver)
-    both = whole.serde(encryption_keys={**whole.KEYS, **whole.NEW}, require_encryption=True)
+    both = whole.serde(encryption_keys={**whole.KEYS, **whole.NEW}, encryption="required")
     with whole.once(here, both) as saver:
         done = migrate(saver, entering(both))
         assert (done.troubles, done.threads) == ([], 3)
         assert migrate(saver, entering(both)).rows == 0
-    alone = whole.serde(encryption_keys=whole.NEW, require_encryption=True)
+    alone = whole.serde(encryption_keys=whole.NEW, encryption="required")
     assert is_sound(here, alone)
     with whole.once(here, alone) as saver:
         assert whole.history(saver) == before

@@ -84,7 +84,7 @@ def test_after_it_threads_and_store_need_the_newest_key_alone(here: str, tmp_pat
         "new is the newest: it encrypts what is written.",
     ]
     assert max(map(len, run.stdout.splitlines())) <= 80
-    alone = whole.serde(encryption_keys=NEW, require_encryption=True)
+    alone = whole.serde(encryption_keys=NEW, encryption="required")
     assert is_sound(here, alone)
     assert items(here, NEW) == ["a", "b", "c"]
     with whole.once(here, alone) as saver:

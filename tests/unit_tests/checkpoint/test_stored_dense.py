@@ -13,7 +13,7 @@ from langgraph_once.errors import SizeLimitError
 from tests.unit_tests.checkpoint.test_stored_once import ROOT, pieces, put, serde, talk, values
 
 DENSE = [0] * 60_000
-LIMIT: Any = {"max_decoded_objects": 400_000}
+LIMIT: Any = {"max_decoded_bytes": 400_000}
 """A row of few bytes may take a sixteenth, which is less than `DENSE` takes."""
 
 
@@ -53,8 +53,9 @@ def test_what_grows_to_take_too_much_is_stored_whole_from_then_on(path: Path) ->
 def test_what_is_long_in_pieces_is_stored_in_pieces_however_much_it_takes(path: Path) -> None:
     chance = random.Random(1)
     value = [chance.randbytes(60) for _ in range(40_000)]
-    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+    limit: Any = {"max_decoded_bytes": 3_000_000}
+    with open_sqlite_saver(path, serde=serde(**limit)) as saver:
         put(saver, ROOT, value=value)
         assert len(pieces(saver)) > 20
-    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+    with open_sqlite_saver(path, serde=serde(**limit)) as saver:
         assert values(saver)["value"] == value

@@ -53,10 +53,10 @@ def test_every_sample_is_written_in_msgpack_as_upstream_does(value: Any) -> None
 
 LAYERS: list[tuple[dict[str, Any], str]] = [
     ({"compression": "none"}, ""),
-    ({"min_compress_bytes": 0}, ".zstd"),
+    ({}, ".zstd"),
     ({"compression": "none", **KEY}, ".aesgcm"),
-    ({"min_compress_bytes": 0, **KEY}, ".zstd.aesgcm"),
-    ({"min_compress_bytes": 0, "require_encryption": True, **KEY}, ".zstd.aesgcm"),
+    (KEY, ".zstd.aesgcm"),
+    ({"encryption": "required", **KEY}, ".zstd.aesgcm"),
 ]
 
 
@@ -98,11 +98,10 @@ def test_reads_obey_the_tag_and_not_the_settings() -> None:
 def test_small_and_incompressible_values_are_not_compressed() -> None:
     assert serde().dumps_typed([1])[0] == "once2"
     assert serde().dumps_typed(bytes(range(256)))[0] == "bytes"
-    for at_least, made in ((256, serde()), (100, serde(min_compress_bytes=100))):
-        assert made.dumps_typed(b"a" * at_least)[0] == "bytes.zstd"
-        assert made.dumps_typed(b"a" * (at_least - 1))[0] == "bytes"
-        assert made.dumps_typed({"key": "a" * at_least})[0] == "once2.zstd"
-        assert made.dumps_typed({"key": "a" * (at_least - 9)})[0] == "once2"
+    assert serde().dumps_typed(b"a" * 256)[0] == "bytes.zstd"
+    assert serde().dumps_typed(b"a" * 255)[0] == "bytes"
+    assert serde().dumps_typed({"key": "a" * 256})[0] == "once2.zstd"
+    assert serde().dumps_typed({"key": "a" * 247})[0] == "once2"
 
 
 def test_none_is_written_plainly_without_a_key_and_sealed_with_one() -> None:
@@ -143,7 +142,7 @@ def test_a_row_under_another_tag_is_refused(tags: tuple[str, str]) -> None:
 
 
 def test_a_sealed_row_cannot_pass_as_plaintext() -> None:
-    once = serde(compression="none", require_encryption=True, **KEY)
+    once = serde(compression="none", encryption="required", **KEY)
     _, data = once.dumps_typed(b"x")
     with pytest.raises(EncryptionError):
         once.loads_typed(("bytes", data))
@@ -152,7 +151,7 @@ def test_a_sealed_row_cannot_pass_as_plaintext() -> None:
 @pytest.mark.parametrize("tag", ["null", "bytes", "msgpack", "msgpack.zstd", "json", "pickle"])
 def test_plaintext_is_refused_where_encryption_is_required(tag: str) -> None:
     with pytest.raises(EncryptionError, match="not encrypted") as caught:
-        serde(require_encryption=True, **KEY).loads_typed((tag, b"\xc0"))
+        serde(encryption="required", **KEY).loads_typed((tag, b"\xc0"))
     assert caught.value.tag == tag
 
 
@@ -161,10 +160,9 @@ def test_plaintext_is_still_read_where_it_is_not() -> None:
 
 
 def test_requiring_encryption_takes_a_key() -> None:
-    with pytest.raises(ConfigError, match="require_encryption"):
-        serde(require_encryption=True)
-    with pytest.raises(ConfigError, match="bind_rows"):
-        serde(bind_rows="required")
+    for encryption in ("required", "bound"):
+        with pytest.raises(ConfigError, match=r"SerdeConfig\.encryption"):
+            serde(encryption=encryption)
 
 
 PLACE = ("a thread", 7)
@@ -193,17 +191,15 @@ def test_what_is_bound_can_be_moved_without_being_decoded() -> None:
         assert once.moved(free, PLACE, ("another", 7)) is None
 
 
-def test_binding_can_be_turned_off_or_demanded() -> None:
-    off, on = serde(bind_rows="off", **KEY), serde(**KEY)
-    required = serde(bind_rows="required", **KEY)
-    free, bound = off.dumps_typed(LONG, bound_to=PLACE), on.dumps_typed(LONG, bound_to=PLACE)
-    assert off.loads_typed(free) == off.loads_typed(bound, bound_to=PLACE) == LONG
-    assert required.loads_typed(bound, bound_to=PLACE) == LONG
+def test_binding_can_be_demanded() -> None:
+    required, demanding = serde(encryption="required", **KEY), serde(encryption="bound", **KEY)
+    free, bound = required.dumps_typed(LONG), required.dumps_typed(LONG, bound_to=PLACE)
+    assert required.loads_typed(free, bound_to=PLACE) == LONG
+    assert demanding.loads_typed(bound, bound_to=PLACE) == LONG
     for refused in (free, serde().dumps_typed(LONG)):
         with pytest.raises(EncryptionError, match="must be"):
-            required.loads_typed(refused, bound_to=PLACE)
-    assert [off.is_sealed_as_now(row) for row in (free, bound)] == [True, False]
-    assert [on.is_sealed_as_now(row) for row in (free, bound)] == [False, True]
+            demanding.loads_typed(refused, bound_to=PLACE)
+    assert [required.is_sealed_as_now(row) for row in (free, bound)] == [False, True]
 
 
 def test_a_malformed_key_stops_construction() -> None:

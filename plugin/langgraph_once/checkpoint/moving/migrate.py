@@ -190,8 +190,7 @@ class _StuckError(Exception):
 
 def reading(serde: OnceSerializer) -> OnceSerializer:
     """The same serializer, which reads what is not encrypted or not bound, too."""
-    bind_rows = "on" if serde.config.bind_rows == "required" else serde.config.bind_rows
-    return _with(serde, require_encryption=False, bind_rows=bind_rows)
+    return _with(serde, encryption="auto")
 
 
 def as_upstream(serde: OnceSerializer) -> OnceSerializer:

@@ -100,7 +100,7 @@ class Values:
             named = frozenset(serde.config.readable_metadata)
             self.readable_metadata = None if "*" in named else READABLE | named
             self.requires_sealed_metadata = (
-                serde.config.bind_rows == "required" and self.readable_metadata is not None
+                serde.config.encryption == "bound" and self.readable_metadata is not None
             )
         self.encrypts = bool(keys[0]) or isinstance(serde, EncryptedSerializer)
         self._cutter = Cutter(keys)

@@ -102,9 +102,9 @@ class KeyRing:
             for secret in self._secrets
         ]
 
-    def is_newest(self, data: bytes, *, is_bound: bool = False) -> bool:
-        """Whether `encrypt` would take this key now, for a blob that is bound or not."""
-        header = self._headers.get((self._writer or "", _BOUND if is_bound else _UNBOUND))
+    def is_newest(self, data: bytes) -> bool:
+        """Whether a blob is bound, under the key that `encrypt` would take now."""
+        header = self._headers.get((self._writer or "", _BOUND))
         return header is not None and data.startswith(header)
 
     @staticmethod

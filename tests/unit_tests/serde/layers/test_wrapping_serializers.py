@@ -36,12 +36,11 @@ AES_KEY = "0123456789abcdef"
 KEY: dict[str, Any] = {"encryption_keys": {"k1": base64.b64encode(b"a secret of 16 b").decode()}}
 SETTINGS: list[dict[str, Any]] = [
     {},
-    {"min_compress_bytes": 0},
     {"compression": "none"},
     {"compression": "none", **KEY},
-    {"min_compress_bytes": 0, "require_encryption": True, **KEY},
-    {"codec": "msgpack", "min_compress_bytes": 0},
-    {"codec": "msgpack", "min_compress_bytes": 0, **KEY},
+    {"encryption": "required", **KEY},
+    {"codec": "msgpack"},
+    {"codec": "msgpack", **KEY},
 ]
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
 TEXT = "the same words " * 50
