@@ -77,9 +77,10 @@ def _without_password(path: str) -> str:
 class SerdeConfig:
     """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
 
-    codec: Literal["once2", "msgpack"] = "once2"
-    """The format of written values: "once2" keeps every type; "msgpack" is LangGraph's own format,
-    for leaving."""
+    compatible: bool = False
+    """Write rows that LangGraph's own savers read, while replicas with such a saver use the
+    database: in LangGraph's format, which does not keep every type, not compressed, and whole.
+    Encryption keys are refused then."""
 
     compression: Literal["zstd", "none"] = "zstd"
     """Compress written values."""
@@ -157,10 +158,6 @@ class CheckpointConfig:
     """Cut long values into pieces and store each piece once for a thread; LangGraph's savers
     cannot read these rows. If off, rows hold whole values; values in pieces stay readable."""
 
-    compatible: bool = False
-    """Write rows that LangGraph's own savers read, while replicas with such a saver use the
-    database: codec "msgpack", no compression, values whole. Encryption keys are refused then."""
-
     schema: str = ""
     """PostgreSQL: the schema of the tables; made if missing. Empty: that of the connection."""
 
@@ -174,11 +171,6 @@ class CheckpointConfig:
     """What servers delete by and by, in the background, as {"keep_last": 20, "older_than": "90d"}.
     The keys are those of `langgraph-once prune`, and `every`; docs/retention.md has them. null:
     nothing is deleted."""
-
-    @property
-    def stores_once(self) -> bool:
-        """Whether long values are cut into pieces."""
-        return self.store_once and not self.compatible
 
 
 @config

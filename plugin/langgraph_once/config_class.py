@@ -34,6 +34,8 @@ REMOVED: Final[Mapping[str, str]] = {
     "serde.max_decoded_objects": "ONCE_SERDE__MAX_DECODED_BYTES bounds the memory of a value, too",
     "serde.compression_level": "it is 1; ONCE_SERDE__COMPRESSION=none turns compression off",
     "serde.min_compress_bytes": "256: smaller values would gain less than 100 bytes",
+    "serde.codec": "ONCE_SERDE__COMPATIBLE=true writes what LangGraph's savers read",
+    "checkpoint.compatible": "it is ONCE_SERDE__COMPATIBLE",
 }
 """Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is
 told so: what is passed over in silence might be what somebody relies on."""

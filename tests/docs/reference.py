@@ -18,7 +18,6 @@ from langgraph_once.stream.dedup.operations import Because, Kind
 WHO: Final = {
     "ONCE_CHECKPOINT__PATH": "who wants the threads elsewhere",
     "ONCE_CHECKPOINT__STORE_ONCE": "whose own SQL or other tools read the rows",
-    "ONCE_CHECKPOINT__COMPATIBLE": "who deploys replica by replica, or leaves",
     "ONCE_CHECKPOINT__SCHEMA": "who shares a PostgreSQL with other applications",
     "ONCE_CHECKPOINT__POOL_MAX_SIZE": "whose PostgreSQL allows few connections",
     "ONCE_CHECKPOINT__TRANSACTION_POOLER": "who has PgBouncer or another pooler",
@@ -26,7 +25,7 @@ WHO: Final = {
     "ONCE_SERDE__ALIASES": "who has renamed or moved a class",
     "ONCE_SERDE__UPGRADES": "who has changed the fields of a class",
     "ONCE_SERDE__ENCRYPTION_KEYS": "who must encrypt what is stored",
-    "ONCE_SERDE__CODEC": "who goes back to LangGraph's serializer",
+    "ONCE_SERDE__COMPATIBLE": "who deploys replica by replica, or leaves",
     "ONCE_SERDE__COMPRESSION": "whose disk or database compresses by itself",
     "ONCE_SERDE__MAX_DECODED_BYTES": "who has small machines, or larger values",
     "ONCE_SERDE__ON_UNKNOWN": "whose state holds clients or connections",

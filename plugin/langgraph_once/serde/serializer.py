@@ -57,7 +57,7 @@ _QUICK_BYTES: Final = 2048
 
 
 class OnceSerializer(JsonPlusSerializer):
-    """Writes the configured codec, compressed and encrypted as configured; reads by the tag.
+    """Writes values compressed and encrypted as configured; reads by the tag.
 
     Takes the place of `JsonPlusSerializer` wherever one is accepted, and reads what that and
     `EncryptedSerializer` wrote. Thread-safe.
@@ -79,7 +79,7 @@ class OnceSerializer(JsonPlusSerializer):
             upstream_aes_key: The key of LangGraph's `EncryptedSerializer`, to read its rows.
 
         Raises:
-            ConfigError: A key is malformed, encryption is required and there is no key, two
+            ConfigError: A key is malformed, missing or of no use as the rest is configured, two
                 adapters claim one name, type or base, or what `config` names cannot be imported.
         """
         super().__init__(allowed_msgpack_modules=None)
@@ -89,21 +89,27 @@ class OnceSerializer(JsonPlusSerializer):
         if not (config.allows_plain or self._keys):
             problem = "needs at least one key in `encryption_keys`"
             raise ConfigError("SerdeConfig.encryption", problem)
+        if config.compatible and self._keys:
+            raise ConfigError(
+                "SerdeConfig.compatible",
+                "has no effect with encryption keys: LangGraph's savers cannot read what is "
+                "encrypted; set the keys once no replica runs one of them, and this to false",
+            )
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
             max_decoded_bytes=config.max_decoded_bytes,
             checksum=not self._keys,  # a sealed value vouches for each bit
         )
         # Looked up for each value.
-        self._tag = Tag(config.codec)
+        self._tag = _STOCK if config.compatible else Tag("once2")
         self._encrypts = bool(self._keys)
-        packs = config.compression == "zstd"
+        packs = config.compression == "zstd" and not config.compatible
         self._least_packed = _MIN_PACKED_BYTES if packs else sys.maxsize
         self._unchecked_bytes = unchecked_bytes(config.max_decoded_bytes)
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
-        self._quick = _PLAIN if config.codec == "once2" else frozenset()
+        self._quick = frozenset() if config.compatible else _PLAIN
         self._plain_tags = ("once2", "msgpack") if config.allows_plain else ()
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
@@ -212,7 +218,7 @@ class OnceSerializer(JsonPlusSerializer):
         return self._tag, data
 
     def _written(self, obj: Any) -> bytes:
-        if self._tag.codec == "msgpack":
+        if self.config.compatible:
             return encode_stock(obj)
         try:
             return write(obj, self._plans)

@@ -93,7 +93,7 @@ class Values:
         if isinstance(serde, OnceSerializer):
             self._serde, self._tag, keys = serde, Tag.parse, serde.piece_keys
             self._max_bytes = serde.config.max_decoded_bytes
-            self.stores_once = store_once and serde.config.codec == "once2"
+            self.stores_once = store_once and not serde.config.compatible
         self.readable_metadata: frozenset[str] | None = None
         self.requires_sealed_metadata = False
         if isinstance(serde, OnceSerializer) and keys[0]:

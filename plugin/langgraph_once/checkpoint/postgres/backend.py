@@ -37,7 +37,7 @@ class PostgresBackend(Backend):
         return open_postgres_saver(
             self.database,
             serde=serde,
-            store_once=config.stores_once,
+            store_once=config.store_once,
             max_size=config.pool_max_size,
             schema=config.schema or None,
             is_pooler=config.transaction_pooler,

@@ -38,7 +38,7 @@ UNSEEN = Application(
     nodes=("harbour", "weather_desk", "purser", "lookout"),
     metadata=(gemini,),
 )
-CODEC: dict[str, Any] = {"codec": "msgpack", "compression": "none"}
+CODEC: dict[str, Any] = {"compatible": True}
 BLOBS = [
     blob
     for state in states(UNSEEN, 300, seed=5)
