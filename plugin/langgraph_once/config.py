@@ -86,9 +86,9 @@ class SerdeConfig:
     """Compress written values."""
 
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
-    """The most one value may decompress to; in bytes. Rebuilding it may take sixteen times as much
-    memory, and one time where the row is compressed to less than 1 MB. What might take more is not
-    written, so every written value can be read. docs/bounds.md has figures."""
+    """The most one value may decompress to; in bytes. If it is more than 256 MB, the memory that
+    rebuilding a value may take grows with it, from 4 GB. What might take more is not written, so
+    every written value can be read. docs/bounds.md has figures."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
     """On reading, an object whose class is gone or refused: return what LangGraph would hand on (a

@@ -31,11 +31,11 @@ REMOVED: Final[Mapping[str, str]] = {
     "checkpoint.statement_timeout_s": "set it for the role: ALTER ROLE ... SET statement_timeout",
     "serde.require_encryption": "ONCE_SERDE__ENCRYPTION=required refuses plaintext",
     "serde.bind_rows": "all is bound; ONCE_SERDE__ENCRYPTION=bound reads nothing else",
-    "serde.max_decoded_objects": "ONCE_SERDE__MAX_DECODED_BYTES bounds the memory of a value, too",
+    "serde.max_decoded_objects": "2**28, or ONCE_SERDE__MAX_DECODED_BYTES if that is more",
     "serde.compression_level": "it is 1; ONCE_SERDE__COMPRESSION=none turns compression off",
-    "serde.min_compress_bytes": "256: smaller values would gain less than 100 bytes",
+    "serde.min_compress_bytes": "values of 256 bytes and more are compressed",
     "serde.codec": "ONCE_SERDE__COMPATIBLE=true writes what LangGraph's savers read",
-    "checkpoint.compatible": "it is ONCE_SERDE__COMPATIBLE",
+    "checkpoint.compatible": "it is ONCE_SERDE__COMPATIBLE now",
 }
 """Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is
 told so: what is passed over in silence might be what somebody relies on."""

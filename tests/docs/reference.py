@@ -28,7 +28,6 @@ WHO: Final = {
     "ONCE_SERDE__COMPATIBLE": "who deploys replica by replica, or leaves",
     "ONCE_SERDE__COMPRESSION": "whose disk or database compresses by itself",
     "ONCE_SERDE__MAX_DECODED_BYTES": "who has small machines, or larger values",
-    "ONCE_SERDE__ON_UNKNOWN": "whose state holds clients or connections",
     "ONCE_SERDE__ON_UNAVAILABLE": "who would rather have an error than an `Opaque`",
     "ONCE_SERDE__ADAPTERS": "who stores types of C extensions",
     "ONCE_SERDE__ALLOWED_TYPES": "who has set `strict`, or is told so by `langgraph-once types`",

@@ -28,7 +28,7 @@ from langgraph_once.serde.graph import write_graph
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
-from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
+from langgraph_once.serde.limits import MAX_UNITS, SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
 from langgraph_once.serde.reader import Reader, quick_hook
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
@@ -105,7 +105,9 @@ class OnceSerializer(JsonPlusSerializer):
         self._encrypts = bool(self._keys)
         packs = config.compression == "zstd" and not config.compatible
         self._least_packed = _MIN_PACKED_BYTES if packs else sys.maxsize
-        self._unchecked_bytes = unchecked_bytes(config.max_decoded_bytes)
+        # Who lowers the limit of bytes refuses no value that was written before.
+        self._max_units = max(MAX_UNITS, config.max_decoded_bytes)
+        self._unchecked_bytes = unchecked_bytes(self._max_units)
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
@@ -205,7 +207,7 @@ class OnceSerializer(JsonPlusSerializer):
         try:
             data = self._written(obj)
             if len(data) > self._unchecked_bytes:
-                check_weight(data, len(data), self.config.max_decoded_bytes, self._tag.text)
+                check_weight(data, len(data), self._max_units, self._tag.text)
         except EncodeError as error:
             error.path = path_of(vars(error).get("value"), obj)
             raise
@@ -262,7 +264,7 @@ class OnceSerializer(JsonPlusSerializer):
     def _may_hold(self, tag: Tag, data: bytes, stored_bytes: int) -> bool:
         """Whether reading lets so few bytes become so much. What it would refuse stays as it is."""
         try:
-            check_weight(data, stored_bytes, self.config.max_decoded_bytes, tag.codec)
+            check_weight(data, stored_bytes, self._max_units, tag.codec)
         except SerdeError:
             return False
         return True
@@ -333,7 +335,7 @@ class OnceSerializer(JsonPlusSerializer):
             else:
                 payload = self._upstream_cipher.decrypt(payload, tag=text)
         if "zstd" in tag.layers:
-            check_weight(payload, stored_bytes, self.config.max_decoded_bytes, text)
+            check_weight(payload, stored_bytes, self._max_units, text)
         return tag, payload
 
     def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> None:
@@ -346,7 +348,7 @@ class OnceSerializer(JsonPlusSerializer):
             return
         stored = _at_least(sizes)
         self._compression.check_expanded(len(data), stored, tag.text)
-        check_weight(data, stored, self.config.max_decoded_bytes, tag.text)
+        check_weight(data, stored, self._max_units, tag.text)
 
     def check_expanded(self, tag: Tag, size: int, sizes: Iterable[int]) -> None:
         """Look at how long a value in pieces will be, before they are joined.

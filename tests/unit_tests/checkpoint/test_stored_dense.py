@@ -10,11 +10,18 @@ import pytest
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.errors import SizeLimitError
+from langgraph_once.serde import serializer
 from tests.unit_tests.checkpoint.test_stored_once import ROOT, pieces, put, serde, talk, values
 
+pytestmark = pytest.mark.usefixtures("no_least_limit")
 DENSE = [0] * 60_000
 LIMIT: Any = {"max_decoded_bytes": 400_000}
 """A row of few bytes may take a sixteenth, which is less than `DENSE` takes."""
+
+
+@pytest.fixture
+def no_least_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serializer, "MAX_UNITS", 0)
 
 
 def test_what_pieces_of_few_bytes_make_up_is_refused_again_and_again(path: Path) -> None:
