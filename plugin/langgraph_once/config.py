@@ -77,27 +77,18 @@ def _without_password(path: str) -> str:
 class SerdeConfig:
     """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
 
-    codec: Literal["once2", "msgpack"] = "once2"
-    """The format of written values: "once2" keeps every type; "msgpack" is LangGraph's own format,
-    for leaving."""
+    compatible: bool = False
+    """Write rows that LangGraph's own savers read, while replicas with such a saver use the
+    database: in LangGraph's format, which does not keep every type, not compressed, and whole.
+    Encryption keys are refused then."""
 
     compression: Literal["zstd", "none"] = "zstd"
     """Compress written values."""
 
-    compression_level: Annotated[int, Field(ge=1, le=19)] | Literal["auto"] = "auto"
-    """zstd level: higher is smaller and slower. "auto" is 1, and faster than that for values above
-    256 KB. docs/serializer.md has figures."""
-
-    min_compress_bytes: Annotated[int, Field(ge=0)] = 256
-    """Smaller values are written uncompressed; in bytes. They would gain less than 100."""
-
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
-    """The most one value may decompress to, so that no stored blob exhausts memory; in bytes."""
-
-    max_decoded_objects: Annotated[int, Field(ge=1024)] = 2**28
-    """The memory that rebuilding one value may take, in units of 16 bytes; a sixteenth of it where
-    the row is compressed to less than 1 MB. A value that might take more is not written, so every
-    written value can be read. docs/bounds.md has figures."""
+    """The most one value may decompress to; in bytes. If it is more than 256 MB, the memory that
+    rebuilding a value may take grows with it, from 4 GB. What might take more is not written, so
+    every written value can be read. docs/bounds.md has figures."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
     """On reading, an object whose class is gone or refused: return what LangGraph would hand on (a
@@ -131,13 +122,11 @@ class SerdeConfig:
     import. A server adds the graphs of `langgraph.json`, and uses its `dependencies` if no folders
     are named."""
 
-    require_encryption: bool = False
-    """Refuse to write or read plaintext."""
-
-    bind_rows: Literal["on", "off", "required"] = "on"
-    """Whether savers and the store bind an encrypted value to its row, so that no value can take
-    the place of another. "required" refuses to read values that are not bound, or not encrypted;
-    "off" is for SQL that copies rows."""
+    encryption: Literal["auto", "required", "bound"] = "auto"
+    """What is refused. "auto": nothing; with keys all that is written is encrypted, and savers and
+    the store bind each value to its row, so that none can take the place of another. "required":
+    to write or read plaintext. "bound": also to read what is bound to no row, as in rows of
+    version 0.1."""
 
     readable_metadata: tuple[str, ...] = ()
     """Metadata of checkpoints that keys leave readable, besides what servers filter by: `source`,
@@ -153,7 +142,7 @@ class SerdeConfig:
     @property
     def allows_plain(self) -> bool:
         """Whether what is not encrypted is written and read."""
-        return not (self.require_encryption or self.bind_rows == "required")
+        return self.encryption == "auto"
 
 
 @config
@@ -169,10 +158,6 @@ class CheckpointConfig:
     """Cut long values into pieces and store each piece once for a thread; LangGraph's savers
     cannot read these rows. If off, rows hold whole values; values in pieces stay readable."""
 
-    compatible: bool = False
-    """Write rows that LangGraph's own savers read, while replicas with such a saver use the
-    database: codec "msgpack", no compression, values whole. Encryption keys are refused then."""
-
     schema: str = ""
     """PostgreSQL: the schema of the tables; made if missing. Empty: that of the connection."""
 
@@ -182,18 +167,10 @@ class CheckpointConfig:
     transaction_pooler: bool = False
     """PostgreSQL: a pooler such as PgBouncer gives each transaction another session."""
 
-    statement_timeout_s: Annotated[float, Field(ge=0)] = 0.0
-    """PostgreSQL: the seconds after which the server cancels a statement; 0: its own setting."""
-
     retention: Retention = None
     """What servers delete by and by, in the background, as {"keep_last": 20, "older_than": "90d"}.
     The keys are those of `langgraph-once prune`, and `every`; docs/retention.md has them. null:
     nothing is deleted."""
-
-    @property
-    def stores_once(self) -> bool:
-        """Whether long values are cut into pieces."""
-        return self.store_once and not self.compatible
 
 
 @config
@@ -205,7 +182,7 @@ class StoreConfig:
     the threads: in the same PostgreSQL, or in store.sqlite in the folder of their file."""
 
     allow_vectors: bool = False
-    """Keep the vectors of `store.index` although `require_encryption` is set. Vectors are not
+    """Keep the vectors of `store.index` although `encryption` is not "auto". Vectors are not
     encrypted, and a vector reveals something of its text."""
 
 
@@ -219,10 +196,10 @@ class DedupConfig:
     messages not delivered yet; "auto": "new_messages" if several modes would repeat messages,
     "full" if one mode is alone. In stock form they carry everything."""
 
-    reexecution: Literal["retract", "hold", "mark"] = "retract"
+    reexecution: Literal["retract", "hold"] = "retract"
     """When a task runs again, after an error or an interrupt: "retract" its earlier messages with a
-    `RemoveMessage`; "hold" back its new messages while they repeat the earlier ones (v3 cannot, and
-    retracts); or keep both and "mark" the later attempt in the metadata."""
+    `RemoveMessage`, or "hold" back its new messages while they repeat the earlier ones (v3 cannot,
+    and retracts)."""
 
     form: Literal["auto", "stock", "exact"] = "auto"
     """The form of the stream. "stock": under one message id either chunks or one whole message;
@@ -231,38 +208,10 @@ class DedupConfig:
     themselves (`ChannelStreamingProcessor`, `dedup`, `OnceRemoteGraph`, `stream_run`, the page),
     else "stock". Protocol v3 is exact within a process."""
 
-    history: Literal["suppress", "emit"] = "suppress"
-    """Messages of the thread that a node returns unchanged: leave them out of `messages`, or emit
-    each once."""
-
-    tool_results: Literal["always", "content"] = "always"
-    """Which tool results are new: each with an id of its own, or one for each call and content."""
-
-    copies: Literal["words", "exact"] = "words"
-    """When a returned message counts as a copy of the streamed one and replaces it. "words": if the
-    texts are equal but for white space, as a stripped answer is; "exact": only if they are equal.
-    Readers that take nothing back (v3, stock clients) keep the streamed text if white space differs
-    only at the ends, and get both texts if it differs elsewhere."""
-
-    discarded: Literal["keep", "remove"] = "keep"
-    """A model's complete answer that is not in the final state: a planner's, or the first of two
-    if a guard asked again. Exact readers are notified in any case; "remove" also takes the answer
-    back from them with a `RemoveMessage`. In stock form it stays, as in LangGraph."""
-
     hide: Hide = HideConfig()
     """Which messages `messages` leaves out, as tokens, whole, and as copies that a node
     returns: a `HideConfig`, or a mapping of its fields, such as {"tags": ["nostream"]}. States hold
     hidden messages, too. By default nothing is hidden."""
-
-    malformed: Literal["raise", "pass"] = "raise"
-    """A chunk of a wrong shape: raise `StreamError`, or pass it on."""
-
-    max_messages: Annotated[int, Field(ge=1)] = 20_000
-    """The most messages the ledger knows; the oldest finished ones are forgotten first, and a
-    copy of a forgotten message is delivered again."""
-
-    max_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
-    """The most text of messages that the ledger keeps; in bytes."""
 
 
 @config

@@ -6,9 +6,9 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any, TypeVar, cast, dataclass_transform
+from typing import Any, Final, TypeVar, cast, dataclass_transform
 
 import pydantic.dataclasses
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -16,9 +16,29 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from langgraph_once.errors import ConfigError
 from langgraph_once.redaction import shown
 
-__all__ = ["SchemaOf", "config", "schema_of"]
+__all__ = ["REMOVED", "SchemaOf", "config", "removed", "schema_of"]
 
 T = TypeVar("T")
+
+REMOVED: Final[Mapping[str, str]] = {
+    "dedup.history": "read the state of the thread for messages that a node returns unchanged",
+    "dedup.tool_results": "each tool result with an id of its own is sent",
+    "dedup.copies": "a copy may differ from the streamed text in white space",
+    "dedup.discarded": "hide the model that says it, or drop what a MessageDiscardedEvent names",
+    "dedup.malformed": "give dedup the chunks of one stream, and pass your own on beside it",
+    "dedup.max_messages": "a Ledger knows 20,000 messages, or Ledger(max_messages=...) of dedup",
+    "dedup.max_bytes": "a Ledger keeps 64 MB of text, or Ledger(max_bytes=...) of dedup",
+    "checkpoint.statement_timeout_s": "set it for the role: ALTER ROLE ... SET statement_timeout",
+    "serde.require_encryption": "ONCE_SERDE__ENCRYPTION=required refuses plaintext",
+    "serde.bind_rows": "all is bound; ONCE_SERDE__ENCRYPTION=bound reads nothing else",
+    "serde.max_decoded_objects": "2**28, or ONCE_SERDE__MAX_DECODED_BYTES if that is more",
+    "serde.compression_level": "it is 1; ONCE_SERDE__COMPRESSION=none turns compression off",
+    "serde.min_compress_bytes": "values of 256 bytes and more are compressed",
+    "serde.codec": "ONCE_SERDE__COMPATIBLE=true writes what LangGraph's savers read",
+    "checkpoint.compatible": "it is ONCE_SERDE__COMPATIBLE now",
+}
+"""Settings of earlier releases, as "section.key", each with what to do instead. Whoever sets one is
+told so: what is passed over in silence might be what somebody relies on."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -46,11 +66,17 @@ def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
         if isinstance(inner := first.get("ctx", {}).get("error"), ConfigError):
             raise ConfigError(inner.key, inner.problem)
         field = ".".join(shown(str(part)) for part in first["loc"])
-        raise ConfigError(
-            f"{type(self).__name__}.{field}", first["msg"].removeprefix("Value error, ")
-        )
+        name = type(self).__name__
+        gone = removed(name.removesuffix("Config").lower(), field)
+        raise ConfigError(f"{name}.{field}", gone or first["msg"].removeprefix("Value error, "))
 
     return checked
+
+
+def removed(section: str, field: str) -> str | None:
+    """Return the problem of a setting of an earlier release; None if there was no such setting."""
+    advice = REMOVED.get(f"{section}.{field}")
+    return advice and f"was removed: {advice}"
 
 
 class SchemaOf:

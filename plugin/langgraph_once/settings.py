@@ -32,6 +32,7 @@ from langgraph_once.config import (
     SerdeConfig,
     StoreConfig,
 )
+from langgraph_once.config_class import removed
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import VARIABLES, Manifest, misspelt, setting_at, unknown_key
 from langgraph_once.redaction import shown
@@ -357,7 +358,7 @@ def _config_error(details: ErrorDetails, environ: Mapping[str, str], graph_id: s
         allowed = _keys(section)
         if section == "checkpoint" and variable is None:
             allowed.append("serde")
-        return ConfigError(where, unknown_key(key, allowed))
+        return ConfigError(where, removed(section, key) or unknown_key(key, allowed))
     return ConfigError(where + item, _problem(details))
 
 
@@ -412,7 +413,9 @@ def _is_setting(name: str, value: str) -> bool:
     config: Any = Settings.model_fields[section].annotation
     if not is_dataclass(config):
         return not key
-    return key[0] in _keys(section) if key else value.lstrip().startswith("{")
+    if not key:
+        return value.lstrip().startswith("{")
+    return key[0] in _keys(section) or removed(section, key[0]) is not None
 
 
 def _keys(section: str) -> list[str]:

@@ -58,7 +58,7 @@ def _ours(path: Path) -> AbstractContextManager[OnceSqliteSaver]:
 
 
 def _compatible(path: Path) -> AbstractContextManager[OnceSqliteSaver]:
-    serde = OnceSerializer(SerdeConfig(codec="msgpack", compression="none"))
+    serde = OnceSerializer(SerdeConfig(compatible=True))
     return open_sqlite_saver(path, serde=serde, store_once=False)
 
 

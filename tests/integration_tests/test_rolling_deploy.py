@@ -64,7 +64,7 @@ def test_replicas_of_both_serve_one_thread_in_turns(tmp_path: Path) -> None:
     with ExitStack() as stack:
         env = {"ONCE_DATABASE_URL": stack.enter_context(postgres_server())}
         _, stock = stack.enter_context(server(tmp_path / "stock", "./stock.py:saver", **env))
-        compatible = {**env, "ONCE_CHECKPOINT__COMPATIBLE": "true"}
+        compatible = {**env, "ONCE_SERDE__COMPATIBLE": "true"}
         first = stack.enter_context(server(tmp_path / "first", OURS, **compatible))
         both = [stock, first[1]]
         threads = []

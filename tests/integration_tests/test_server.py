@@ -59,7 +59,7 @@ class TestWiring:
         assert httpx.get(f"{server.url}/once/health").json()["ok"] is True
         answer = httpx.get(f"{server.url}/once/config")
         shown = answer.json()
-        assert shown["serde"]["compression_level"] == 5  # from langgraph.json
+        assert shown["serde"]["max_decoded_bytes"] == 5_000_000  # from langgraph.json
         assert "checkpoints.sqlite" not in answer.text
         assert shown["graphs"]["research"]["target"] == "graphs.research.graph:graph"
         assert SECRET not in answer.text

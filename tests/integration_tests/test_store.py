@@ -51,7 +51,7 @@ def project(
             "http": {"app": "langgraph_once.platform.app:app"},
         }
         (folder / "langgraph.json").write_text(json.dumps(manifest))
-        env = {"ONCE_SERDE__ENCRYPTION_KEYS": KEYS, "ONCE_SERDE__REQUIRE_ENCRYPTION": "true"}
+        env = {"ONCE_SERDE__ENCRYPTION_KEYS": KEYS, "ONCE_SERDE__ENCRYPTION": "required"}
         yield folder, env | {"ONCE_DATABASE_URL": url}
 
 

@@ -57,7 +57,7 @@ def test_the_servers_of_the_compose_file_share_a_database_of_their_own(services:
     environ = server["environment"]
     settings = load_settings(Manifest.from_json(OURS), environ)
     serializer_for(settings)
-    assert settings.serde.require_encryption
+    assert settings.serde.encryption == "required"
     database = postgres["environment"]["POSTGRES_DB"]
     url = f"postgresql://postgres:geheim@postgres:5432/{database}"
     assert (settings.database, store_database(settings)) == (url, url)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from langgraph_once.config import DedupConfig, HideConfig, SerdeConfig
+from langgraph_once.config import CheckpointConfig, DedupConfig, HideConfig, SerdeConfig
+from langgraph_once.config_class import REMOVED
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import APP, SAVER, Manifest
 from langgraph_once.reference import env_example, json_schema, variables
@@ -35,13 +37,13 @@ def test_defaults_need_no_file_and_no_variable() -> None:
 
 
 def test_the_environment_wins_over_langgraph_json_key_by_key() -> None:
-    once = {"path": "here.sqlite", "serde": {"compression": "none", "compression_level": 7}}
+    once = {"path": "here.sqlite", "serde": {"compression": "none", "max_decoded_bytes": 7000}}
     settings = load_settings(
         Manifest(checkpointer={"path": "x.y", "once": once}),
         {"ONCE_SERDE__COMPRESSION": "zstd", "PATH": "/bin"},
     )
     assert settings.checkpoint.path == "here.sqlite"
-    assert (settings.serde.compression, settings.serde.compression_level) == ("zstd", 7)
+    assert (settings.serde.compression, settings.serde.max_decoded_bytes) == ("zstd", 7000)
 
 
 def test_the_environment_wins_for_every_graph() -> None:
@@ -68,7 +70,7 @@ def test_the_environment_wins_for_every_graph() -> None:
             "ONCE_SERDE__ENCRYPTION_KEYS",
             "'2026' stands there twice",
         ),
-        ({"ONCE_SERDE__MIN_COMPRESS_BYTES": "-1"}, "ONCE_SERDE__MIN_COMPRESS_BYTES", "than or"),
+        ({"ONCE_SERDE__MAX_DECODED_BYTES": "-1"}, "ONCE_SERDE__MAX_DECODED_BYTES", "than or"),
         ({"LANGGRAPH_CHECKPOINTER": "{"}, "LANGGRAPH_CHECKPOINTER", "not valid JSON"),
     ],
 )
@@ -240,6 +242,28 @@ def test_config_objects_are_checked_when_made_in_code() -> None:
         DedupConfig(state="none")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(AttributeError):
         DedupConfig().state = "auto"  # type: ignore[misc]  # wrong on purpose
+
+
+@pytest.mark.parametrize("setting", REMOVED)
+def test_a_setting_that_was_removed_says_what_to_do_instead(setting: str) -> None:
+    section, key = setting.split(".")
+    problem = f"was removed: {REMOVED[setting]}"
+    variable = f"ONCE_{section}__{key}".upper()
+    kind, manifest = {
+        "dedup": (DedupConfig, graph(target="a.b:c", dedup={key: "x"})),
+        "serde": (SerdeConfig, Manifest(checkpointer={"once": {"serde": {key: "x"}}})),
+        "checkpoint": (CheckpointConfig, Manifest(checkpointer={"once": {key: "x"}})),
+    }[section]
+    attempts: list[Callable[[], Any]] = [
+        lambda: kind(**{key: "x"}),
+        lambda: load_settings(Manifest(), {variable: "x"}),
+        lambda: load_settings(manifest, {}),
+    ]
+    for attempt in attempts:
+        with pytest.raises(ConfigError) as caught:
+            attempt()
+        assert caught.value.problem == problem
+    assert unknown_variables({variable: "x"}) == {}
 
 
 def test_the_written_reference_is_in_step_with_the_settings() -> None:

@@ -31,7 +31,7 @@ def stock_wrote(saver: OnceSaver) -> str | None:
     return (
         f"LangGraph's saver, or ours before 0.3, stored a checkpoint at {when:%Y-%m-%d %X} UTC. "
         "If that is after your last deploy, a replica still runs it, and cannot read what ours "
-        "writes, unless ONCE_CHECKPOINT__COMPATIBLE=true"
+        "writes, unless ONCE_SERDE__COMPATIBLE=true"
     )
 
 

@@ -50,7 +50,7 @@ class Follower:
         self._items = Items(side)
         self._messages = MessageItems(self._items, obeys=side == "once")
         self._judge = Judge(self._messages, self._items)
-        self._ledger = Ledger.within(DEDUP)
+        self._ledger = Ledger()
         self._artifacts: dict[Any, ArtifactTracker] = {}
         self._calls: dict[Any, int] = {}
         self._interrupts: list[int] = []

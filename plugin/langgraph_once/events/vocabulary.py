@@ -215,7 +215,7 @@ class MessageDiscardedEvent(BaseEvent):
     """A model's complete answer that its task did not keep: no state will hold it.
 
     A planner says such, and a model whose answer a guard refused. Its text stays shown, unless a
-    front end chooses otherwise, or `DedupConfig(discarded="remove")` removes it.
+    front end chooses otherwise.
     """
 
     type: ClassVar[Literal["message_discarded"]] = "message_discarded"

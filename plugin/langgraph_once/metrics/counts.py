@@ -19,7 +19,7 @@ __all__ = ["OUTCOMES", "Durations", "pools", "retention", "storage", "streams"]
 
 OUTCOMES: Final = (
     *("suppressed", "repaired", "replaced", "retracted", "held", "inferred"),
-    *("hidden", "malformed", "unknown"),
+    *("hidden", "unknown"),
 )
 """What `DedupStats` counts of the parts of a stream."""
 

@@ -92,7 +92,7 @@ METRICS: Final = (
         "{part}",
         "Parts of streams, by what happened to them: `suppressed` as a repetition, `retracted` as "
         "their task ran again, `repaired` as tokens were lost (a gap that was closed), `replaced`, "
-        "`held`, `hidden`, `malformed`, `unknown`; `inferred` counts decisions by content alone.",
+        "`held`, `hidden`, `unknown`; `inferred` counts decisions by content alone.",
         _labelled(streams.outcomes),
         ("outcome",),
     ),

@@ -73,5 +73,5 @@ async def _tell_of_stock_writer(saver: OnceSaver, settings: Settings) -> None:
     """Log that LangGraph's saver writes beside ours; the start does not wait for it."""
     with suppress(StorageError):  # it was only asked for
         if found := await asyncio.to_thread(stock_wrote, saver):
-            level = logging.INFO if settings.checkpoint.compatible else logging.WARNING
+            level = logging.INFO if settings.serde.compatible else logging.WARNING
             logger.log(level, "%s: %s", saver.name, found)

@@ -13,7 +13,6 @@ from typing import Final, NoReturn
 
 from langgraph_once import extensions
 from langgraph_once.checkpoint import check_database
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source
@@ -54,8 +53,6 @@ def serializer_for(
     if manifest is not None:
         source = project_source(source, file=file, manifest=manifest)
     config = replace(settings.serde, source=project_source(source))
-    if settings.checkpoint.compatible:
-        config = _compatible(config)
     try:
         return OnceSerializer(config, upstream_aes_key=settings.upstream_aes_key)
     except ConfigError as error:
@@ -65,17 +62,6 @@ def serializer_for(
         field, item, inner = found.groups("")
         where = written_at("serde", field) + item
         raise ConfigError(where, ": ".join(filter(None, [inner, error.problem]))) from None
-
-
-def _compatible(config: SerdeConfig) -> SerdeConfig:
-    """The same, but it writes what LangGraph's savers read."""
-    if config.encryption_keys:
-        problem = (
-            "has no effect with encryption keys: LangGraph's savers cannot read what is encrypted; "
-            "set the keys once no replica runs one of them, and this to false"
-        )
-        raise ConfigError(written_at("checkpoint", "compatible"), problem)
-    return replace(config, codec="msgpack", compression="none")
 
 
 def check_settings(settings: Settings, manifest: Manifest | None = None) -> None:

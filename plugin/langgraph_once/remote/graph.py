@@ -20,7 +20,7 @@ from langgraph.types import Command
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
-from langgraph_once.remote.following.consumer import Recipient, new_ledger
+from langgraph_once.remote.following.consumer import Recipient
 from langgraph_once.remote.following.questions import Steps
 from langgraph_once.remote.node import Caller, is_task
 from langgraph_once.remote.reconnect import Reading, aread_run, read_run
@@ -327,7 +327,7 @@ class OnceRemoteGraph(RemoteThreads):
         """What a stream is asked for, and what makes its chunks."""
         if stream_mode is None:
             stream_mode = "values" if is_task(config) else "updates"
-        ledger = new_ledger(self.dedup) if ledger is None else ledger
+        ledger = Ledger() if ledger is None else ledger
         if not may_repeat(input):
             ledger.forget_updates()
         chunks = chunk_filter(

@@ -31,7 +31,7 @@ from langgraph_sdk.schema import (
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
-from langgraph_once.remote.following.consumer import Consumer, new_ledger
+from langgraph_once.remote.following.consumer import Consumer
 from langgraph_once.remote.following.questions import QuestionFailed, Steps, fetch_run
 from langgraph_once.remote.following.reconcile import goes_on
 from langgraph_once.remote.following.retries import Backoff, is_transient
@@ -100,7 +100,7 @@ class _Stream:
     def __init__(self, request: RunRequest) -> None:
         self._request = request
         self._known: RunRequest | RunReader = request
-        self._ledger = new_ledger(request.dedup) if request.ledger is None else request.ledger
+        self._ledger = Ledger() if request.ledger is None else request.ledger
 
     @property
     def ledger(self) -> Ledger:

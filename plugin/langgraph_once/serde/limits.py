@@ -25,6 +25,7 @@ __all__ = [
     "MAX_EXPANDED",
     "MAX_HASH_LEVELS",
     "MAX_PATTERN_UNITS",
+    "MAX_UNITS",
     "NETWORKS",
     "SMALL_BYTES",
     "Budget",
@@ -46,6 +47,8 @@ __all__ = [
 MAX_EXPANDED: Final = 1 << 28
 """How many bytes a value may have with its shared parts written out: a comparison, a hash or JSON
 meets a part each time that it occurs."""
+MAX_UNITS: Final = 1 << 28
+"""Of 16 bytes: the memory that a value may take, unless `max_decoded_bytes` is more."""
 MAX_HASH_LEVELS: Final = 500
 """How deep tuples may stand in each other: they are hashed on the C stack."""
 
@@ -160,7 +163,7 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     Args:
         data: The blob.
         stored_bytes: How many bytes it takes in the database, compressed.
-        max_units: `max_decoded_objects`.
+        max_units: The most units of memory that it may take.
         tag: Of the row.
 
     Raises:
@@ -191,7 +194,8 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     if exceeds:
         raise SizeLimitError(
             f"the value of {len(data):,} bytes may take more memory or time than "
-            f"`max_decoded_objects` ({max_units:,}) allows; raise it if you trust the row",
+            f"is allowed ({max_units:,} units of 16 bytes); raise `max_decoded_bytes` above that "
+            "number if you trust the row",
             limit_objects=max_units,
             tag=tag,
         )

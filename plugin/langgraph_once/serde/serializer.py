@@ -28,7 +28,7 @@ from langgraph_once.serde.graph import write_graph
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.layers.tag import Tag, may_be_bound
-from langgraph_once.serde.limits import SMALL_BYTES, check_weight, unchecked_bytes
+from langgraph_once.serde.limits import MAX_UNITS, SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.paths import path_of
 from langgraph_once.serde.reader import Reader, quick_hook
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
@@ -50,12 +50,14 @@ _PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
 """The first bytes of texts, numbers and the like."""
+_MIN_PACKED_BYTES: Final = 256
+"""Smaller values are not compressed: they would gain less than 100 bytes."""
 _QUICK_BYTES: Final = 2048
 """Longer values are asked for extensions at once: to find one late costs what was read before."""
 
 
 class OnceSerializer(JsonPlusSerializer):
-    """Writes the configured codec, compressed and encrypted as configured; reads by the tag.
+    """Writes values compressed and encrypted as configured; reads by the tag.
 
     Takes the place of `JsonPlusSerializer` wherever one is accepted, and reads what that and
     `EncryptedSerializer` wrote. Thread-safe.
@@ -77,34 +79,39 @@ class OnceSerializer(JsonPlusSerializer):
             upstream_aes_key: The key of LangGraph's `EncryptedSerializer`, to read its rows.
 
         Raises:
-            ConfigError: A key is malformed, encryption is required and there is no key, two
+            ConfigError: A key is malformed, missing or of no use as the rest is configured, two
                 adapters claim one name, type or base, or what `config` names cannot be imported.
         """
         super().__init__(allowed_msgpack_modules=None)
         self.config = config = config or SerdeConfig()
         self._given = tuple(adapters), upstream_aes_key
-        self._keys = KeyRing(config.encryption_keys, requires_bound=config.bind_rows == "required")
+        self._keys = KeyRing(config.encryption_keys, requires_bound=config.encryption == "bound")
         if not (config.allows_plain or self._keys):
-            setting = "require_encryption" if config.require_encryption else "bind_rows"
             problem = "needs at least one key in `encryption_keys`"
-            raise ConfigError(f"SerdeConfig.{setting}", problem)
+            raise ConfigError("SerdeConfig.encryption", problem)
+        if config.compatible and self._keys:
+            raise ConfigError(
+                "SerdeConfig.compatible",
+                "has no effect with encryption keys: LangGraph's savers cannot read what is "
+                "encrypted; set the keys once no replica runs one of them, and this to false",
+            )
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
-            level=None if config.compression_level == "auto" else config.compression_level,
             max_decoded_bytes=config.max_decoded_bytes,
             checksum=not self._keys,  # a sealed value vouches for each bit
         )
         # Looked up for each value.
-        self._tag = Tag(config.codec)
+        self._tag = _STOCK if config.compatible else Tag("once2")
         self._encrypts = bool(self._keys)
-        self._binds = self._encrypts and config.bind_rows != "off"
-        packs = config.compression == "zstd"
-        self._least_packed = config.min_compress_bytes if packs else sys.maxsize
-        self._unchecked_bytes = unchecked_bytes(config.max_decoded_objects)
+        packs = config.compression == "zstd" and not config.compatible
+        self._least_packed = _MIN_PACKED_BYTES if packs else sys.maxsize
+        # Who lowers the limit of bytes refuses no value that was written before.
+        self._max_units = max(MAX_UNITS, config.max_decoded_bytes)
+        self._unchecked_bytes = unchecked_bytes(self._max_units)
         self._bare_below = 0 if self._encrypts else self._least_packed
         """Values of fewer bytes are stored as the codec wrote them."""
         self._keeps = config.on_unavailable == "opaque"
-        self._quick = _PLAIN if config.codec == "once2" else frozenset()
+        self._quick = frozenset() if config.compatible else _PLAIN
         self._plain_tags = ("once2", "msgpack") if config.allows_plain else ()
         trust = Trust(
             config.enforcement, config.allowed_types, source=config.source, aliases=config.aliases
@@ -200,7 +207,7 @@ class OnceSerializer(JsonPlusSerializer):
         try:
             data = self._written(obj)
             if len(data) > self._unchecked_bytes:
-                check_weight(data, len(data), self.config.max_decoded_objects, self._tag.text)
+                check_weight(data, len(data), self._max_units, self._tag.text)
         except EncodeError as error:
             error.path = path_of(vars(error).get("value"), obj)
             raise
@@ -213,7 +220,7 @@ class OnceSerializer(JsonPlusSerializer):
         return self._tag, data
 
     def _written(self, obj: Any) -> bytes:
-        if self._tag.codec == "msgpack":
+        if self.config.compatible:
             return encode_stock(obj)
         try:
             return write(obj, self._plans)
@@ -258,13 +265,13 @@ class OnceSerializer(JsonPlusSerializer):
                 tag, data = tag.under("zstd"), packed
         if self._encrypts:
             tag = tag.under("aesgcm")
-            data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to if self._binds else ())
+            data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to)
         return tag.text, data
 
     def _may_hold(self, tag: Tag, data: bytes, stored_bytes: int) -> bool:
         """Whether reading lets so few bytes become so much. What it would refuse stays as it is."""
         try:
-            check_weight(data, stored_bytes, self.config.max_decoded_objects, tag.codec)
+            check_weight(data, stored_bytes, self._max_units, tag.codec)
         except SerdeError:
             return False
         return True
@@ -295,7 +302,7 @@ class OnceSerializer(JsonPlusSerializer):
         if not self._encrypts:
             return not tag.encrypted
         is_ours = tag.layers[-1:] == ("aesgcm",)
-        return is_ours and self._keys.is_newest(data[1], is_bound=self._binds)
+        return is_ours and self._keys.is_newest(data[1])
 
     def loads_typed(self, data: tuple[str, bytes], *, bound_to: BoundTo = ()) -> Any:
         """Return the value stored as `(tag, bytes)`.
@@ -303,7 +310,7 @@ class OnceSerializer(JsonPlusSerializer):
         Args:
             data: Those.
             bound_to: As on writing. What was bound to nothing is read in any case, unless
-                `bind_rows` is "required".
+                `encryption` is "bound".
 
         Raises:
             SerdeError: Its subclasses say what is wrong with the tag, the bytes or the types in
@@ -335,7 +342,7 @@ class OnceSerializer(JsonPlusSerializer):
             else:
                 payload = self._upstream_cipher.decrypt(payload, tag=text)
         if "zstd" in tag.layers:
-            check_weight(payload, stored_bytes, self.config.max_decoded_objects, text)
+            check_weight(payload, stored_bytes, self._max_units, text)
         return tag, payload
 
     def unwrapped_bytes(self, data: tuple[str, bytes], bound_to: BoundTo = ()) -> bytes:
@@ -362,7 +369,7 @@ class OnceSerializer(JsonPlusSerializer):
             return
         stored = _at_least(sizes)
         self._compression.check_expanded(len(data), stored, tag.text)
-        check_weight(data, stored, self.config.max_decoded_objects, tag.text)
+        check_weight(data, stored, self._max_units, tag.text)
 
     def check_expanded(self, tag: Tag, size: int, sizes: Iterable[int]) -> None:
         """Look at how long a value in pieces will be, before they are joined.

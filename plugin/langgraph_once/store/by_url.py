@@ -120,6 +120,6 @@ def check_index(index: Any, config: StoreConfig, *, must_encrypt: bool) -> None:
         raise ConfigError(
             "langgraph.json: store.index",
             "the vectors of values are stored unencrypted, and tell something of them, which "
-            "`require_encryption` forbids; remove the index, or allow it: "
+            "`encryption` forbids; remove the index, or allow it: "
             "ONCE_STORE__ALLOW_VECTORS=true",
         )

@@ -44,15 +44,15 @@ def check_postgres(url: str, *, config: CheckpointConfig, index: Any) -> None:
     """Ask a database whether it can have the store. Nothing is made in it.
 
     Raises:
-        ConfigError: A schema or a timeout of statements, behind a transaction pooler; vectors,
+        ConfigError: A schema behind a transaction pooler; vectors,
             which it cannot have.
         StorageError: It does not answer.
     """
-    if config.transaction_pooler and (config.schema or config.statement_timeout_s):
+    if config.transaction_pooler and config.schema:
         raise ConfigError(
             "ONCE_CHECKPOINT__TRANSACTION_POOLER",
-            "upstream's store sets no schema and no timeout for each transaction; set both for "
-            "the role, as with ALTER ROLE … SET search_path = …, and not here",
+            "upstream's store sets no schema for each transaction; set it for the role, as with "
+            "ALTER ROLE … SET search_path = …, and not here",
         )
     if not ask_postgres(url, _HAS_VECTORS if index else "SELECT true"):
         raise ConfigError(
@@ -96,9 +96,6 @@ def _pool(url: str, config: CheckpointConfig) -> psycopg_pool.AsyncConnectionPoo
                 "quote_ident(%s) || ', ' || current_setting('search_path'), false)",
                 [config.schema],
             )
-        if config.statement_timeout_s:
-            limit = f"{max(1, round(config.statement_timeout_s * 1000))}ms"
-            await conn.execute("SELECT set_config('statement_timeout', %s, false)", [limit])
 
     settings: Any = {
         "autocommit": True,
@@ -106,7 +103,7 @@ def _pool(url: str, config: CheckpointConfig) -> psycopg_pool.AsyncConnectionPoo
         "prepare_threshold": None if config.transaction_pooler else 0,
         "row_factory": dict_row,
     }
-    # Upstream's `from_conn_string` takes no `configure`, which the schema and the timeout need.
+    # Upstream's `from_conn_string` takes no `configure`, which the schema needs.
     return psycopg_pool.AsyncConnectionPool(
         url,
         kwargs=settings,

@@ -153,7 +153,6 @@ class _ModelEventFilter:
 
     def __init__(self, dedup: DedupConfig, starts: dict[str, Start]) -> None:
         self._hiding = Hiding.of(dedup)
-        self._compares = dedup.reexecution != "mark"
         self._starts = starts
         self._runs: dict[str, _ModelRun | None] = {}
         self._failed: list[_ModelRun] = []
@@ -205,7 +204,7 @@ class _ModelEventFilter:
             return None
         free = [
             old
-            for old in map(self._runs.get, void if self._compares else ())
+            for old in map(self._runs.get, void)
             if old is not None
             and not old.is_silent
             and (old.next is None or (old.next.id in void and old.next.is_silent))

@@ -32,7 +32,6 @@ from langchain_core.utils.input import get_bolded_text, get_colored_text
 from langgraph.errors import ParentCommand
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.errors import StreamError
 from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.forms import Form
@@ -126,27 +125,17 @@ class _PlainFilter(ChunkFilter):
 
     Args:
         read: Reads a chunk.
-        bare: As `_bared`.
         same_shape: Whether chunks come in the shape that is written.
     """
 
-    def __init__(
-        self, *of_all: Any, read: Callable[[Any], Part], bare: Any, same_shape: bool
-    ) -> None:
+    def __init__(self, *of_all: Any, read: Callable[[Any], Part], same_shape: bool) -> None:
         super().__init__(*of_all)
         self._read = read
-        self._bare = bare
         self._same_shape = same_shape
 
     def new(self, chunk: Any) -> Iterable[Any]:
         """What the consumer lacks of a chunk."""
-        try:
-            part = self._read(chunk)
-        except StreamError:
-            if self._dedup.config.malformed == "raise":
-                raise
-            self._dedup.stats.malformed += 1
-            return (chunk if self._bare is None else self._bare(chunk),)
+        part = self._read(chunk)
         self._rest = chain.from_iterable(map(self._dedup.feed, self._expand(part)))
         return (
             chunk if self._same_shape and kept is part else self._write(kept) for kept in self._rest
@@ -232,7 +221,7 @@ def chunk_filter(
     )
     same_shape = read is None and bare is None
     read_chunk = read or reader(heard, subgraphs=subgraphs, version=version)
-    new = _PlainFilter(dedup, write, expand, read=read_chunk, bare=bare, same_shape=same_shape)
+    new = _PlainFilter(dedup, write, expand, read=read_chunk, same_shape=same_shape)
     if read is itself:
         new.passes, new.write_token = _part_passes(dedup.passes), write
     else:

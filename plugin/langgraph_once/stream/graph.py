@@ -255,10 +255,10 @@ class _GraphStream:
             self.thread.hears = hears
         self.run.was_hidden = lambda message_id: self._ledger.hides(message_id)
         self.run.stood = lambda message: self._ledger.stood(message)
-        self._fresh = Ledger.within(self.run.config)
+        self._fresh = Ledger()
         self._has_cache = graph.cache is not None
         self._heard = with_modes(self._modes, [*self._own_modes()])
-        self._hints = Hints(self._form.space(dedup), max_messages=dedup.max_messages)
+        self._hints = Hints(self._form.space)
 
     def chunks(self) -> Any:
         """What the graph streams, in the modes that the reader asked for and those that we do."""
@@ -370,7 +370,6 @@ def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamT
         config=merged,
         saver=saver,
         store=store,
-        dedup=graph.dedup_config,
         graph=graph if is_delta else None,
         keys=frozenset(k for k in graph.channels if not is_reserved(k)) or FUNCTIONAL_KEYS.keys(),
         triggers={name: node.triggers for name, node in graph.nodes.items()},

@@ -18,7 +18,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, CheckpointTuple
 from langgraph.pregel import Pregel
 
-from langgraph_once.config import DedupConfig
 from langgraph_once.stream.announcement import Hears
 from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.chunk_filter import ChunkFilter, Opened
@@ -166,9 +165,6 @@ class StreamThread:
     store: StreamStateStore
     """Keeps its ledger."""
 
-    dedup: DedupConfig
-    """The bounds of a new ledger."""
-
     graph: Pregel[Any, Any, Any, Any] | None
     """Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None where each
     holds its whole state."""
@@ -208,7 +204,7 @@ class StreamThread:
             str(asked["thread_id"]), str(asked.get("checkpoint_ns") or "")
         )
         self._saving = FailureGuard(UNSAVED)
-        self.ledger = Ledger.within(self.dedup)
+        self.ledger = Ledger()
 
     def takes_first(self) -> bool:
         """Whether a run reads its checkpoint now: the first that is read of the thread."""
@@ -295,7 +291,7 @@ class StreamThread:
         A process that is killed leaves it. Who resumes knows by it that the thread was read, so
         that what no state holds of it is to be said again.
         """
-        nothing = Ledger.within(self.dedup).beside({}, is_done=True)
+        nothing = Ledger().beside({}, is_done=True)
         with self._saving():
             yield Call(self.store, "save_stream_state", self._address, nothing)
             self._saved = nothing
@@ -333,13 +329,11 @@ class StreamThread:
     def _ledger(self, stood: Mapping[str, Any]) -> Ledger:
         """The ledger that was kept beside a state, if one was."""
         if not self._saved:
-            return Ledger.within(self.dedup)
+            return Ledger()
         # A ledger of a newer version, or damaged: the state tells most of it.
-        ledger = Ledger.from_bytes(
+        return Ledger.from_bytes(
             self._saved, on_error="fresh", beside=functools.partial(in_lists, stood)
         )
-        ledger.limit(self.dedup)  # which may have changed since
-        return ledger
 
     def _seed(self, ledger: Ledger, stood: Mapping[str, Any]) -> None:
         """Note what the state tells of what the consumer has.

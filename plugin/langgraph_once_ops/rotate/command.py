@@ -89,7 +89,7 @@ def _rotate(opened: Database, places: dict[str, str]) -> list[Any]:
     _, config, serde = opened
     troubles: list[Any] = []
     if "threads" in places:
-        way = rotating(serde, store_once=config.stores_once)
+        way = rotating(serde, store_once=config.store_once)
         with opened.to_write() as saver, progress_bar() as progress:
             done = migrate(saver, way, progress=progress)
         tell(f"{done.rows} rows of {done.threads} threads re-encrypted", err=True)

@@ -46,7 +46,7 @@ def survey_command(
         found = survey(
             snapshot,
             asked.serde,
-            store_once=asked.config.stores_once,
+            store_once=asked.config.store_once,
             seconds=None if exact else seconds,
             progress=progress,
         )

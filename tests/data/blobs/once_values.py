@@ -43,9 +43,9 @@ _NOW: Final = datetime(2025, 3, 1, 12, 30, 5, 7, tzinfo=UTC)
 
 _SETTINGS: Final[dict[tuple[str, ...], dict[str, Any]]] = {
     (): {"compression": "none"},
-    ("zstd",): {"min_compress_bytes": 0},
+    ("zstd",): {},
     ("aesgcm",): {"compression": "none", "encryption_keys": KEY},
-    ("zstd", "aesgcm"): {"min_compress_bytes": 0, "encryption_keys": KEY},
+    ("zstd", "aesgcm"): {"encryption_keys": KEY},
 }
 LAYERS: Final = {
     "".join(separator + layer for layer in layers): settings

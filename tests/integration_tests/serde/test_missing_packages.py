@@ -14,7 +14,7 @@ for name in {missing!r}:
     sys.modules[name] = None
 import pandas as pd
 from langgraph_once import OnceSerializer, SerdeConfig
-serde = OnceSerializer(SerdeConfig(codec="once2"))
+serde = OnceSerializer()
 frame = pd.DataFrame({{"s": ["a", None], "n": [1, 2]}}, index=pd.Index(["x", "y"], name="i"))
 back = serde.loads_typed(serde.dumps_typed([frame, frame["s"], frame.columns]))
 pd.testing.assert_frame_equal(back[0], frame)
@@ -45,7 +45,7 @@ from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import SerdeError
 row = ("once2", bytes.fromhex({data!r}))
 for policy in ("raise", "opaque"):
-    serde = OnceSerializer(SerdeConfig(codec="once2", on_unavailable=policy))
+    serde = OnceSerializer(SerdeConfig(on_unavailable=policy))
     try:
         print(*(type(part).__name__ for part in serde.loads_typed(row)))
     except SerdeError as error:

@@ -15,11 +15,13 @@ import pytest
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.moving.migrate import migrate, rotating
-from langgraph_once.config import CheckpointConfig
+from langgraph_once.config import CheckpointConfig, SerdeConfig
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.store import open_store
 from langgraph_once_ops.rotate.key_use import key_use
 from tests.forked import run_once
 from tests.integration_tests.checkpoint.test_migrate import is_sound, put, stop
+from tests.layered_stock import LayeredStock
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import build, on
 
@@ -84,7 +86,7 @@ def test_after_it_threads_and_store_need_the_newest_key_alone(here: str, tmp_pat
         "new is the newest: it encrypts what is written.",
     ]
     assert max(map(len, run.stdout.splitlines())) <= 80
-    alone = whole.serde(encryption_keys=NEW, require_encryption=True)
+    alone = whole.serde(encryption_keys=NEW, encryption="required")
     assert is_sound(here, alone)
     assert items(here, NEW) == ["a", "b", "c"]
     with whole.once(here, alone) as saver:
@@ -129,24 +131,28 @@ def test_what_is_plain_is_as_it_was(here: str, tmp_path: Path) -> None:
         assert whole.history(upstream) == before
 
 
-@pytest.mark.parametrize("codec", ["once2", "msgpack"])
-def test_an_object_whose_class_is_not_here_is_kept(path: Path, codec: str) -> None:
+@pytest.mark.parametrize("kind", [OnceSerializer, LayeredStock])
+def test_an_object_whose_class_is_not_here_is_kept(path: Path, kind: Any) -> None:
     module = types.ModuleType("only_on_the_server")
     made = make_dataclass("Made", ["number"])
     made.__module__ = "only_on_the_server"
     module.Made = made  # type: ignore[attr-defined]  # a module made here
     sys.modules["only_on_the_server"] = module
-    settings: Any = {"codec": codec, "allowed_types": ["only_on_the_server:Made"]}
-    both = whole.serde(encryption_keys=BOTH, **settings)
+
+    def serde(keys: Any) -> Any:
+        allowed: Any = ["only_on_the_server:Made"]
+        return kind(SerdeConfig(encryption_keys=keys, allowed_types=allowed))
+
+    both = serde(BOTH)
     try:
-        with whole.once(str(path), whole.serde(encryption_keys=OLD, **settings)) as saver:
+        with whole.once(str(path), serde(OLD)) as saver:
             put(saver, "a", made(7))
         del sys.modules["only_on_the_server"]
         with whole.once(str(path), both) as saver:
             assert migrate(saver, rotating(both)).troubles == []
             assert migrate(saver, rotating(both)).rows == 0
         sys.modules["only_on_the_server"] = module
-        with whole.once(str(path), whole.serde(encryption_keys=NEW, **settings)) as saver:
+        with whole.once(str(path), serde(NEW)) as saver:
             found = saver.get_tuple(on("a")).checkpoint["channel_values"]["odd"]
             assert (type(found), found.number) == (made, 7)
     finally:

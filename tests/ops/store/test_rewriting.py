@@ -41,7 +41,7 @@ async def test_all_rows_are_encrypted_or_made_plain_in_place(place: Place, index
     assert "drawer" not in place.rows()
     assert rewritten(place, KEYS, KEYS).rows == 450  # the newest key
     assert rewritten(place, KEYS, KEYS).rows == 0
-    async with place.opened(index=index, require_encryption=True) as store:
+    async with place.opened(index=index, encryption="required") as store:
         query = index and "drawer"
         found = await store.asearch(ADA, query=query, limit=1000, refresh_ttl=False)
         assert len(found) == 450

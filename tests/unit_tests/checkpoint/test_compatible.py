@@ -24,7 +24,7 @@ from langgraph_once.settings import load_settings
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import build, on, told
 
-COMPATIBLE = {"ONCE_CHECKPOINT__COMPATIBLE": "true"}
+COMPATIBLE = {"ONCE_SERDE__COMPATIBLE": "true"}
 ASKED: Any = {**whole.ASKED, "text": "zero byte " * 5000}
 
 
@@ -121,7 +121,7 @@ def test_what_langgraphs_saver_stores_while_ours_prunes_is_whole(database: str) 
 
 @pytest.mark.parametrize("setting", ["true", "false"])
 def test_a_log_line_tells_when_a_saver_of_langgraph_wrote_last(here: str, setting: str) -> None:
-    settings = load_settings(Manifest(), {"ONCE_CHECKPOINT__COMPATIBLE": setting})
+    settings = load_settings(Manifest(), {"ONCE_SERDE__COMPATIBLE": setting})
     serde = serializer_for(settings)
     opening = open_saver(here, config=settings.checkpoint, serde=serde)
     with opening as once:
@@ -148,5 +148,5 @@ def test_a_database_of_langgraph_alone_tells_who_wrote_last_too(here: str) -> No
 def test_encryption_keys_are_refused_in_compatible_mode() -> None:
     key = whole.KEYS["old"].get_secret_value()
     keys = {"ONCE_SERDE__ENCRYPTION_KEYS": f'{{"k": "{key}"}}'}
-    with pytest.raises(ConfigError, match=r"ONCE_CHECKPOINT__COMPATIBLE.*encryption keys"):
+    with pytest.raises(ConfigError, match=r"ONCE_SERDE__COMPATIBLE.*encryption keys"):
         serializer_for(load_settings(Manifest(), {**COMPATIBLE, **keys}))

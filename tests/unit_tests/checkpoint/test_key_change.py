@@ -25,7 +25,7 @@ graph = StateGraph(MessagesState)
 graph.add_node("n", lambda state: {"messages": [("ai", "x" * 20_000)]})
 graph.add_edge(START, "n")
 keys = json.loads(sys.argv[2])
-serde = OnceSerializer(SerdeConfig(encryption_keys=keys, require_encryption=True))
+serde = OnceSerializer(SerdeConfig(encryption_keys=keys, encryption="required"))
 config = {"configurable": {"thread_id": "t"}}
 with open_saver(sys.argv[1], config=CheckpointConfig(), serde=serde) as saver:
     for _ in sys.stdin:

@@ -19,7 +19,7 @@ SERIALIZERS: dict[str, Callable[[], SerializerProtocol]] = {
     "plain": OnceSerializer,
     "encrypted": lambda: OnceSerializer(SerdeConfig(encryption_keys=KEYS)),
     "upstream's": JsonPlusSerializer,
-    "compatible": lambda: OnceSerializer(SerdeConfig(codec="msgpack", compression="none")),
+    "compatible": lambda: OnceSerializer(SerdeConfig(compatible=True)),
 }
 
 

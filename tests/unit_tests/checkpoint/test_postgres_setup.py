@@ -120,7 +120,7 @@ def test_settings_in_a_transaction_of_the_user_are_left(database: str) -> None:
     settings = "SELECT name, setting FROM pg_settings ORDER BY name"
     with psycopg.connect(database) as given:
         schema = schema_of(given)
-        saver = OncePostgresSaver(given, schema=schema, statement_timeout_s=9)
+        saver = OncePostgresSaver(given, schema=schema)
         given.execute("SET LOCAL search_path = pg_catalog")
         before = given.execute(settings).fetchall()
         config = put(saver)

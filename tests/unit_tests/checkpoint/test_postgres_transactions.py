@@ -374,7 +374,9 @@ def test_one_connection_serves_many_threads(database: str) -> None:
 def test_a_statement_that_takes_too_long_is_given_up(
     database: str, watcher: psycopg.Connection[Any]
 ) -> None:
-    with open_postgres_saver(database, statement_timeout_s=0.2) as saver:
+    found = psycopg.conninfo.conninfo_to_dict(database)
+    options = f"{found.get('options', '')} -c statement_timeout=200ms"
+    with open_postgres_saver(psycopg.conninfo.make_conninfo(database, options=options)) as saver:
         config = put(saver, texts(0))
         with watcher.transaction():
             watcher.execute("LOCK TABLE checkpoints")

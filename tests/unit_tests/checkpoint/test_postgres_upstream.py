@@ -87,7 +87,7 @@ def ours(
 
 @pytest.fixture
 def readable(database: str, stock: PostgresSaver) -> Iterator[OncePostgresSaver]:
-    serde = OnceSerializer(SerdeConfig(codec="msgpack", compression="none"))
+    serde = OnceSerializer(SerdeConfig(compatible=True))
     with open_postgres_saver(database, serde=serde, store_once=False) as saver:
         yield saver
 

@@ -26,7 +26,7 @@ from tests.unit_tests.checkpoint.whole_graph import build, on
 
 SEALED = whole.serde(encryption_keys=whole.KEYS)
 ROTATED = whole.serde(encryption_keys={**whole.KEYS, **whole.NEW})
-REQUIRED = whole.serde(encryption_keys=whole.KEYS, bind_rows="required")
+REQUIRED = whole.serde(encryption_keys=whole.KEYS, encryption="bound")
 SECRETS = {
     "user id": "user-7f3a9c51",
     "configurable": "tenant-77b0e4d2",

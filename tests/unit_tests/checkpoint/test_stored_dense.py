@@ -10,11 +10,18 @@ import pytest
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.errors import SizeLimitError
+from langgraph_once.serde import serializer
 from tests.unit_tests.checkpoint.test_stored_once import ROOT, pieces, put, serde, talk, values
 
+pytestmark = pytest.mark.usefixtures("no_least_limit")
 DENSE = [0] * 60_000
-LIMIT: Any = {"max_decoded_objects": 400_000}
+LIMIT: Any = {"max_decoded_bytes": 400_000}
 """A row of few bytes may take a sixteenth, which is less than `DENSE` takes."""
+
+
+@pytest.fixture
+def no_least_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serializer, "MAX_UNITS", 0)
 
 
 def test_what_pieces_of_few_bytes_make_up_is_refused_again_and_again(path: Path) -> None:
@@ -53,8 +60,9 @@ def test_what_grows_to_take_too_much_is_stored_whole_from_then_on(path: Path) ->
 def test_what_is_long_in_pieces_is_stored_in_pieces_however_much_it_takes(path: Path) -> None:
     chance = random.Random(1)
     value = [chance.randbytes(60) for _ in range(40_000)]
-    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+    limit: Any = {"max_decoded_bytes": 3_000_000}
+    with open_sqlite_saver(path, serde=serde(**limit)) as saver:
         put(saver, ROOT, value=value)
         assert len(pieces(saver)) > 20
-    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+    with open_sqlite_saver(path, serde=serde(**limit)) as saver:
         assert values(saver)["value"] == value

@@ -45,7 +45,7 @@ def test_pieces_that_are_not_encrypted_are_not_gone_on_with_once_there_is_a_key(
     with open_sqlite_saver(path, serde=serde(encryption_keys=keys)) as saver:
         assert values(saver)["value"] == word
         at = put(saver, ROOT, value=word + "more")
-    strict = serde(encryption_keys=keys, require_encryption=True)
+    strict = serde(encryption_keys=keys, encryption="required")
     with open_sqlite_saver(path, serde=strict) as saver:
         assert values(saver, at)["value"] == word + "more"
 
@@ -71,7 +71,7 @@ def test_a_sweep_that_cannot_read_all_deletes_nothing(path: Path) -> None:
 
 def test_under_encryption_nothing_is_plain_but_what_the_server_filters_by(path: Path) -> None:
     with open_sqlite_saver(
-        path, serde=serde(encryption_keys={"k": key()}, require_encryption=True)
+        path, serde=serde(encryption_keys={"k": key()}, encryption="required")
     ) as saver:
         at = put(saver, ROOT, messages=talk(100), short="a secret word")
         saver.put_writes(at, [("messages", talk(60))], "task")

@@ -24,6 +24,7 @@ from langgraph_once.checkpoint.moving.migrate import (
     rotating,
 )
 from langgraph_once.serde import OpaqueDict
+from tests.layered_stock import LayeredStock
 from tests.operations import verify
 
 CONFIG: Any = {"configurable": {"thread_id": "1", "checkpoint_ns": ""}}
@@ -176,7 +177,7 @@ def test_rotation_leaves_every_byte_of_a_value_as_it_was(
 
 def test_rotation_does_not_read_what_langgraphs_serializer_wrote(path: Path, module: Any) -> None:
     value = module.VALUES["upload"]
-    writer = OnceSerializer(SerdeConfig(codec="msgpack", encryption_keys={"old": KEYS["old"]}))
+    writer = LayeredStock(SerdeConfig(encryption_keys={"old": KEYS["old"]}))
     with open_sqlite_saver(path, serde=writer) as saver:
         put(saver, value)
     both = serde("old", "new")

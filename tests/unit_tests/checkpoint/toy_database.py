@@ -41,7 +41,7 @@ class ToyBackend(Backend):
         self, *, config: CheckpointConfig, serde: SerializerProtocol | None, makes_tables: bool
     ) -> Opening[Any]:
         return open_sqlite_saver(
-            self.file, serde=serde, store_once=config.stores_once, makes_tables=makes_tables
+            self.file, serde=serde, store_once=config.store_once, makes_tables=makes_tables
         )
 
     def open_to_read(self, *, config: CheckpointConfig, serde: SerializerProtocol) -> Opening[Any]:

@@ -96,7 +96,8 @@ def fill(saver: Any) -> None:
     if not isinstance(saver, OnceSaver):
         _play(saver)
         return
-    way = (type(saver), saver.serde.config, saver._store_once, values.MIN_CUT_BYTES)  # type: ignore[attr-defined]  # it is ours
+    serde: Any = saver.serde
+    way = (type(saver), type(serde), serde.config, saver._store_once, values.MIN_CUT_BYTES)
     kept = next((tables for known, tables in _kept if known == way), None)
     if kept is None:
         _play(saver)

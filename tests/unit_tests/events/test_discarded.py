@@ -1,4 +1,4 @@
-"""A model's complete answer that no task kept: told, and taken back where that is asked for."""
+"""A model's complete answer that no task kept: told, and still shown."""
 
 from __future__ import annotations
 
@@ -27,12 +27,9 @@ def planned(state: Any) -> Any:
     return {"messages": [AIMessage(str(len(model(REFUSED).invoke("?").text)))]}
 
 
-def told(
-    graph: Any, config: DedupConfig | None = None, tokens: TokenStreamingConfig | None = None
-) -> list[Event]:
-    tokens = tokens or TokenStreamingConfig()
-    processor = ChannelStreamingProcessor((), tokens, config or DedupConfig())
-    return list(processor.stream_sync(exactly(graph, config), ASKED))
+def told(graph: Any, tokens: TokenStreamingConfig | None = None) -> list[Event]:
+    processor = ChannelStreamingProcessor((), tokens or TokenStreamingConfig(), DedupConfig())
+    return list(processor.stream_sync(exactly(graph), ASKED))
 
 
 def texts(events: list[Event]) -> list[str]:
@@ -51,22 +48,8 @@ def test_a_discarded_message_is_told_after_it_was_completed_and_stays_shown(node
     assert "[not kept]" in to_console(discarded)
 
 
-def test_a_discarded_message_is_removed_where_that_is_asked_for() -> None:
-    config = DedupConfig(discarded="remove")
-    events = told(chain(guarded), config)
-    assert texts(events) == [KEPT]
-
-
-def test_each_discarded_message_is_removed_once_from_chunks() -> None:
-    graph = exactly(chain(guarded, guarded), DedupConfig(discarded="remove"))
-    chunks: Any = list(graph.stream(ASKED, stream_mode="messages"))
-    assert [message.type for message, _ in chunks].count("remove") == 2
-    assert list(folded(chunks).values()) == [KEPT, KEPT]
-
-
 def test_a_stock_reader_has_what_langgraph_alone_shows() -> None:
-    config = DedupConfig(discarded="remove")
-    chunks = list(once(chain(guarded), config).stream(ASKED, stream_mode="messages"))
+    chunks = list(once(chain(guarded)).stream(ASKED, stream_mode="messages"))
     assert list(folded(chunks).values()) == [REFUSED, KEPT]
 
 

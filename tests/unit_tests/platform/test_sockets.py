@@ -83,7 +83,7 @@ def test_types_are_found_in_schemas_and_subgraphs(environ: pytest.MonkeyPatch) -
     [
         ("ONCE_CHECKPOINT__PATH", "/etc/hostname/x.sqlite", "'/etc/hostname/x.sqlite'"),
         ("ONCE_SERDE__ENCRYPTION_KEYS", '{"a": "AAAA"}', "ONCE_SERDE__ENCRYPTION_KEYS: a: 3 bytes"),
-        ("ONCE_SERDE__REQUIRE_ENCRYPTION", "true", "ONCE_SERDE__REQUIRE_ENCRYPTION: needs"),
+        ("ONCE_SERDE__ENCRYPTION", "required", "ONCE_SERDE__ENCRYPTION: needs"),
         ("ONCE_SERDE__COMPRESSION", "gzip", "ONCE_SERDE__COMPRESSION"),
         ("LANGGRAPH_AES_KEY", "too-short", "langgraph-once: LANGGRAPH_AES_KEY: an AES key has"),
     ],

@@ -20,7 +20,7 @@ from tests.forked import run_once
 
 ADA = ("notes", "ada")
 KEYS = json.dumps({"2026": b64encode(b"k" * 32).decode()})
-MUST = {"ONCE_SERDE__ENCRYPTION_KEYS": KEYS, "ONCE_SERDE__REQUIRE_ENCRYPTION": "true"}
+MUST = {"ONCE_SERDE__ENCRYPTION_KEYS": KEYS, "ONCE_SERDE__ENCRYPTION": "required"}
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ async def once(name, *, only, **settings):
 asyncio.run(once("plain", only="removed local usage client step late", compression="none"))
 asyncio.run(once("packed", only="removed local usage client step late"))
 asyncio.run(once("sealed", only="removed usage step", encryption_keys={{"k": {key!r}}}))
-asyncio.run(once("old", only="removed local usage step", codec="msgpack"))
+asyncio.run(once("old", only="removed local usage step", compatible=True))
 with SqliteSaver.from_conn_string("once.sqlite") as saver:
     for kind, value in VALUES:
         if kind in "removed local usage step":

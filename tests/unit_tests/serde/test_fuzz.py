@@ -79,7 +79,7 @@ def readers() -> list[OnceSerializer]:
     return [
         OnceSerializer(strict_config(**settings), upstream_aes_key=key),
         OnceSerializer(strict_config(on_unavailable="opaque", **settings), upstream_aes_key=key),
-        OnceSerializer(strict_config(max_decoded_bytes=1024, max_decoded_objects=1024, **settings)),
+        OnceSerializer(strict_config(max_decoded_bytes=1024, **settings)),
     ]
 
 

@@ -194,7 +194,7 @@ def test_copies_of_nested_contents_are_bounded() -> None:
 )
 def test_a_few_bytes_do_not_say_that_memory_is_to_be_filled(tag: str, data: bytes) -> None:
     if tag.startswith("json") == (data[:1] == b"["):
-        with pytest.raises(SizeLimitError, match="max_decoded_objects"):
+        with pytest.raises(SizeLimitError, match="max_decoded_bytes"):
             check_weight(data, 3000, UNITS, tag)
     check_weight(data[:50_000], 3000, UNITS, tag)
 

@@ -94,7 +94,7 @@ def test_a_saver_widens_the_allowlist_of_its_graph(caplog: pytest.LogCaptureFixt
 
 
 def test_threads_share_a_serializer() -> None:
-    once = serde(min_compress_bytes=0, **KEY)
+    once = serde(**KEY)
 
     def round_trips(seed: int) -> bool:
         values = [{"n": [seed, i], "m": HumanMessage(f"{seed}-{i} " * i)} for i in range(60)]

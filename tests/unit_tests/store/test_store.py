@@ -43,7 +43,7 @@ async def test_what_is_put_comes_back_and_is_not_in_the_rows(place: Place) -> No
     assert "drawer" not in rows
     assert "__once__" in rows
     assert "ada" in rows  # namespaces and keys are not encrypted
-    async with place.opened(require_encryption=True) as store:
+    async with place.opened(encryption="required") as store:
         assert [each.value for each in await store.asearch(ADA)] in (
             [VALUE, {"text": SECRET}],
             [{"text": SECRET}, VALUE],
@@ -73,8 +73,8 @@ async def test_without_keys_rows_are_those_of_the_stock_store(place: Place) -> N
         jam = await stock.aget(ADA, "jam")
         assert jam is not None
         assert jam.value.keys() == {"__once__", "sealed"}
-    for must in ({"require_encryption": True}, {"bind_rows": "required"}):
-        async with place.opened(**must) as store:
+    for encryption in ("required", "bound"):
+        async with place.opened(encryption=encryption) as store:
             with pytest.raises(EncryptionError, match="langgraph-once store --to encrypted"):
                 await store.aget(ADA, "tea")
 

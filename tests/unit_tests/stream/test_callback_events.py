@@ -255,11 +255,6 @@ async def test_a_plain_reader_gets_what_the_graph_says_by_itself() -> None:
     assert told.appended == HELLO + HELLO
 
 
-async def test_marked_attempts_are_told() -> None:
-    graph = once(alone(talks(answers(HELLO), fails=1)), DedupConfig(reexecution="mark"))
-    assert (await read(graph)).appended == HELLO + HELLO
-
-
 @pytest.mark.parametrize(
     "hide",
     [HideConfig(nodes=("a",)), HideConfig(models=("quiet",)), HideConfig(tags=("quiet",))],

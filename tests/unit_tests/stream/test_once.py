@@ -54,19 +54,6 @@ def test_upstream_repeats_a_nested_text_and_dedup_does_not() -> None:
     assert next(chunk for chunk in kept if chunk["type"] == "messages")["ns"] != ()
 
 
-@pytest.mark.parametrize(("most", "times"), [(1_000, 1), (1, 2)])
-async def test_without_a_thread_the_configured_bounds_hold(most: int, times: int) -> None:
-    """What the ledger had to forget is told again."""
-    graph = exactly(
-        chain(*(lambda _, at=at: {"messages": [AIMessage(f"{at}", id=f"m{at}")]} for at in "aba")),
-        DedupConfig(state="new_messages", max_messages=most),
-    )
-    asked: Any = {"stream_mode": "updates", "version": "v2"}
-    found = texts_delivered(graph.stream(ASKED, **asked))
-    assert found["a"] == times
-    assert found == texts_delivered([chunk async for chunk in graph.astream(ASKED, **asked)])
-
-
 @pytest.mark.parametrize("subgraphs", [False, True])
 @pytest.mark.parametrize(
     "modes",

@@ -14,7 +14,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig
-from langgraph_once.stream import InMemoryStreamStateStore, Ledger, StreamAddress, StreamStateStore
+from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress, StreamStateStore
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
     ASKED,
@@ -22,7 +22,6 @@ from tests.unit_tests.stream.scenes import (
     folded,
     model,
     says,
-    says_under_another_id,
 )
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -70,12 +69,6 @@ class TestInterrupts:
         one = list(graph.stream(ASKED, THREAD, **MESSAGES))
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(one, two) == ["Before two.", "Yes."]
-
-    def test_reexecution_mark_lets_both_texts_stand(self) -> None:
-        graph = exactly(graph_of(asks), DedupConfig(reexecution="mark"))
-        one = list(graph.stream(ASKED, THREAD, **MESSAGES))
-        two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
-        assert texts_of(one, two) == ["Before the question."] * 2 + ["Yes."]
 
     async def test_an_async_resume_takes_back_what_the_node_says_again(self) -> None:
         graph = exactly(graph_of(asks))
@@ -268,18 +261,6 @@ class TestAStoreThatFails:
         assert set(texts_of(told)) >= {"First.", "Yes."}
         for done in ("read", "saved"):
             assert f"was not {done} (OSError)" in caplog.text
-
-
-def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:
-    store = InMemoryStreamStateStore()
-    graph = graph_of(*map(says_under_another_id, ("First.", "Second.", "Third.")))
-    list(exactly(graph, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
-    small = exactly(graph, DedupConfig(max_messages=1), stream_state=store)
-    list(small.stream(ASKED, THREAD, **MESSAGES))
-    saved = store.load_stream_state(StreamAddress("1", ""))
-    messages = {message.id: message for message in graph.get_state(THREAD).values["messages"]}
-    ledger = Ledger.from_bytes(saved or b"", beside=lambda: messages)
-    assert (len(ledger), ledger.max_messages) == (1, 1)
 
 
 def append(state: list[Any], new: list[list[Any]]) -> list[Any]:

@@ -14,7 +14,7 @@ from langgraph.constants import TAG_HIDDEN
 from langgraph_once import DedupConfig, once
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 
-CONFIG = DedupConfig(state="new_messages", reexecution="hold", max_messages=7)
+CONFIG = DedupConfig(state="new_messages", reexecution="hold")
 
 
 def hidden_and_seen() -> Any:

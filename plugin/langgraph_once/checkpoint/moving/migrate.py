@@ -190,13 +190,12 @@ class _StuckError(Exception):
 
 def reading(serde: OnceSerializer) -> OnceSerializer:
     """The same serializer, which reads what is not encrypted or not bound, too."""
-    bind_rows = "on" if serde.config.bind_rows == "required" else serde.config.bind_rows
-    return _with(serde, require_encryption=False, bind_rows=bind_rows)
+    return _with(serde, encryption="auto")
 
 
 def as_upstream(serde: OnceSerializer) -> OnceSerializer:
     """The same serializer, which writes as LangGraph's does."""
-    return _with(reading(serde), codec="msgpack", compression="none", encryption_keys={})
+    return _with(reading(serde), compatible=True, encryption_keys={})
 
 
 def leaving(serde: OnceSerializer) -> Way:
@@ -217,10 +216,10 @@ def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
         store_once: Whether long values are cut.
 
     Raises:
-        ConfigError: It writes another codec than `once2`.
+        ConfigError: It writes as LangGraph's does.
     """
-    if serde.config.codec != "once2":
-        raise ConfigError("ONCE_SERDE__CODEC", "must be 'once2' to rewrite rows in it")
+    if serde.config.compatible:
+        raise ConfigError("ONCE_SERDE__COMPATIBLE", "must be false to rewrite rows in our form")
     target = Values(serde, store_once=store_once)
     return Way(Values(reading(serde)), target, upstream=as_upstream(serde))
 

@@ -99,14 +99,14 @@ class Values:
         if isinstance(serde, OnceSerializer):
             self._serde, self._tag, keys = serde, Tag.parse, serde.piece_keys
             self._max_bytes = serde.config.max_decoded_bytes
-            self.stores_once = store_once and serde.config.codec == "once2"
+            self.stores_once = store_once and not serde.config.compatible
         self.readable_metadata: frozenset[str] | None = None
         self.requires_sealed_metadata = False
         if isinstance(serde, OnceSerializer) and keys[0]:
             named = frozenset(serde.config.readable_metadata)
             self.readable_metadata = None if "*" in named else READABLE | named
             self.requires_sealed_metadata = (
-                serde.config.bind_rows == "required" and self.readable_metadata is not None
+                serde.config.encryption == "bound" and self.readable_metadata is not None
             )
         self.encrypts = bool(keys[0]) or isinstance(serde, EncryptedSerializer)
         self._cutter = Cutter(keys)

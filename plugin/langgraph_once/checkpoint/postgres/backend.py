@@ -37,9 +37,8 @@ class PostgresBackend(Backend):
         return open_postgres_saver(
             self.database,
             serde=serde,
-            store_once=config.stores_once,
+            store_once=config.store_once,
             max_size=config.pool_max_size,
-            statement_timeout_s=config.statement_timeout_s or None,
             schema=config.schema or None,
             is_pooler=config.transaction_pooler,
             makes_tables=makes_tables,

@@ -59,7 +59,6 @@ class PostgresEngine(Engine):
         name: How the database is named in errors.
         workers: How many programs of event loops may run at once.
         schema: Where the tables are; where connections look if None.
-        statement_timeout_s: After how long the server gives up; as it is set up if None.
         is_pooler: Whether a pooler gives each transaction another session.
         makes_tables: Whether missing tables are made. If not, upstream's tables must exist.
     """
@@ -71,7 +70,6 @@ class PostgresEngine(Engine):
         *,
         workers: int,
         schema: str | None = None,
-        statement_timeout_s: float | None = None,
         is_pooler: bool = False,
         makes_tables: bool = True,
     ) -> None:
@@ -80,7 +78,6 @@ class PostgresEngine(Engine):
         if not isinstance(source, psycopg.Connection):
             pools.add(source)
         self._schema = schema
-        self._timeout_s = statement_timeout_s
         self._is_pooler = is_pooler
         self._makes_tables = makes_tables
         self._lock = threading.RLock()
@@ -157,7 +154,7 @@ class PostgresEngine(Engine):
                 self._adjust(execute)
                 yield execute
             return
-        needs_none = conn.autocommit and self._schema is None and self._timeout_s is None
+        needs_none = conn.autocommit and self._schema is None
         begun = contextlib.ExitStack()
         has_begun = False
 
@@ -190,10 +187,6 @@ class PostgresEngine(Engine):
 
     def _adjust(self, execute: Execute) -> None:
         enter_schema(execute, self._schema)
-        if self._timeout_s is not None:
-            limit = f"{max(1, round(self._timeout_s * 1000))}ms"
-            sql = "SELECT set_config('statement_timeout', ?, true)"
-            execute(Statement(sql, [limit], has_rows=False))
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[Connection]:

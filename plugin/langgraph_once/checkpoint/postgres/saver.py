@@ -39,7 +39,6 @@ _CLAIM_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 6048120937
 
 class _Options(TypedDict, total=False):
     schema: str | None
-    statement_timeout_s: float | None
     is_pooler: bool
     makes_tables: bool
 
@@ -48,7 +47,7 @@ class OncePostgresSaver(OnceSaver):
     """A checkpointer in a PostgreSQL database, for threads and for event loops.
 
     It has upstream's tables: it reads what their savers wrote, and goes on beside them. Of what it
-    writes others can read what is not cut; with `store_once=False` and codec `msgpack` all of it.
+    writes others can read what is not cut; with a serializer that is `compatible` all of it.
 
     Args:
         conn: A pool, or one connection, which programs take in turns. In a transaction of yours
@@ -56,7 +55,6 @@ class OncePostgresSaver(OnceSaver):
         serde: Turns values into bytes and back; `OnceSerializer()` by default.
         store_once: Whether long values are stored in pieces, each piece once for a thread.
         schema: Where the tables are; where connections look if None.
-        statement_timeout_s: After how long the server gives up; as it is set up if None.
         is_pooler: Whether a pooler gives each transaction another session, as PgBouncer may.
         makes_tables: Whether tables that are missing are made. Without ours it can delete only.
     """
@@ -70,7 +68,6 @@ class OncePostgresSaver(OnceSaver):
         serde: SerializerProtocol | None = None,
         store_once: bool = True,
         schema: str | None = None,
-        statement_timeout_s: float | None = None,
         is_pooler: bool = False,
         makes_tables: bool = True,
     ) -> None:
@@ -91,7 +88,6 @@ class OncePostgresSaver(OnceSaver):
             name,
             workers=workers,
             schema=schema,
-            statement_timeout_s=statement_timeout_s,
             is_pooler=is_pooler,
             makes_tables=makes_tables,
         )
@@ -128,9 +124,8 @@ def open_postgres_saver(
         store_once: Whether long values are stored in pieces, each piece once for a thread.
         max_size: How many connections there are at most.
         timeout_s: For how many seconds a connection is waited for.
-        options: `schema`, `statement_timeout_s`, `is_pooler` and `makes_tables`, as
-            `OncePostgresSaver` takes them. A schema that is missing is made; behind a pooler
-            nothing is prepared.
+        options: `schema`, `is_pooler` and `makes_tables`, as `OncePostgresSaver` takes them. A
+            missing schema is made; behind a pooler nothing is prepared.
 
     Returns:
         A context, of `with` or `async with`. It gives a saver that is ready: its tables exist.

@@ -58,7 +58,7 @@ class SqliteBackend(Backend):
     ) -> Opening[Any]:
         """Open it, and close it at the end."""
         return open_sqlite_saver(
-            self.path, serde=serde, store_once=config.stores_once, makes_tables=makes_tables
+            self.path, serde=serde, store_once=config.store_once, makes_tables=makes_tables
         )
 
     def open_to_read(self, *, config: CheckpointConfig, serde: SerializerProtocol) -> Opening[Any]:

@@ -26,7 +26,7 @@ class OnceSqliteSaver(OnceSaver):
 
     It has upstream's two tables: it reads what their savers wrote, and goes on beside them. Rows
     that it writes others cannot read until `langgraph-once migrate` rewrites them; with
-    `store_once=False` and codec `msgpack` it writes what all read.
+    a serializer that is `compatible` it writes what all read.
 
     Args:
         conn: A connection that all threads may use (`check_same_thread=False`).

@@ -70,7 +70,7 @@ def _stock_writer(settings: Settings) -> Iterator[CheckFinding]:
         open_to_read(settings.database, config=settings.checkpoint, serde=reader) as saver,
     ):
         if problem := stock_wrote(saver):
-            yield finding("hint", written_at("checkpoint", "compatible"), problem)
+            yield finding("hint", written_at("serde", "compatible"), problem)
 
 
 def _check_settings(settings: Settings, manifest: Manifest) -> list[CheckFinding]:

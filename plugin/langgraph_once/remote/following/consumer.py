@@ -14,7 +14,7 @@ from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.state_cut import alias_messages_after_gap
 from langgraph_once.stream.part.annotation import flagged
 
-__all__ = ["Consumer", "Recipient", "new_ledger"]
+__all__ = ["Consumer", "Recipient"]
 
 
 class Recipient:
@@ -102,7 +102,7 @@ class Consumer(Recipient):
         only: Collection[str] | None = None,
         goes_on: bool = False,
     ) -> None:
-        super().__init__(new_ledger(config) if ledger is None else ledger)
+        super().__init__(Ledger() if ledger is None else ledger)
         self._dedup = Deduplicator(config, ledger=self.ledger, modes=modes)
         self._taken = None if only is None else frozenset((*only, GAP_MODE))
         self._begun = _reopened(self.ledger) if goes_on else set()
@@ -126,11 +126,6 @@ class Consumer(Recipient):
         """Start a new epoch; no chunk goes on with a message of the last one."""
         self._begun = set()
         super().ran_again()
-
-
-def new_ledger(config: DedupConfig | None) -> Ledger:
-    """The ledger of a consumer that has nothing yet."""
-    return Ledger.within(config or DedupConfig())
 
 
 def _reopened(ledger: Ledger) -> set[str]:

@@ -45,8 +45,8 @@ _DESCRIPTOR: Final = 4
 """Where a frame says what it has, after the magic number (RFC 8878)."""
 _CHECKSUM_FLAG: Final = 4
 
-_AUTO_LEVEL: Final = 1
-"""Half the time of level 3, a twentieth to a tenth larger."""
+_LEVEL: Final = 1
+"""Half the time of level 3, a twentieth to a tenth larger. Above 256 KB `_HUGE_OPTIONS` hold."""
 
 LONG_PIECE_BYTES: Final = 8 * 1024
 _SAMPLE_BYTES: Final = 512
@@ -73,19 +73,16 @@ class Compression:
     def __init__(
         self,
         *,
-        level: int | None,
         max_decoded_bytes: int,
         checksum: bool = True,
     ) -> None:
         """Set the bounds.
 
         Args:
-            level: zstd's. None is 1, and for values above 256 KB something faster.
             max_decoded_bytes: No value is decompressed to more than this.
             checksum: Add four bytes, so that a flipped bit is an error and not another value.
                 What is encrypted as well needs none.
         """
-        self._level = level
         self._checksum = checksum
         self._max_decoded_bytes = max_decoded_bytes
         self._most_of_small = min(max_decoded_bytes, max(max_decoded_bytes // 4, _MOST_OF_SMALL))
@@ -194,19 +191,19 @@ class Compression:
         return found
 
     def _new_compressor(self, name: str) -> Callable[[bytes], bytes]:
-        level = _AUTO_LEVEL if self._level is None else self._level
         if name == "huge":
-            options: dict[int, int] = {zstd.CompressionParameter.compression_level: level}
-            if self._level is None:
-                options |= _HUGE_OPTIONS
-            options[zstd.CompressionParameter.checksum_flag] = int(self._checksum)
+            options: dict[int, int] = {
+                zstd.CompressionParameter.compression_level: _LEVEL,
+                **_HUGE_OPTIONS,
+                zstd.CompressionParameter.checksum_flag: int(self._checksum),
+            }
             # A zstd that takes no experimental options compresses as for smaller values.
             with suppress(ValueError, zstd.ZstdError):
                 huge = zstd.ZstdCompressor(options=options)
                 return partial(huge.compress, mode=zstd.ZstdCompressor.FLUSH_FRAME)
-        known = _digested(level) if name == "with_dictionary" else None
+        known = _digested() if name == "with_dictionary" else None
         return zstandard.ZstdCompressor(
-            level, dict_data=known, write_checksum=self._checksum
+            _LEVEL, dict_data=known, write_checksum=self._checksum
         ).compress
 
 
@@ -234,8 +231,8 @@ def _content(dictionary_id: int) -> bytes:
 
 
 @cache
-def _digested(level: int) -> zstandard.ZstdCompressionDict:
+def _digested() -> zstandard.ZstdCompressionDict:
     """Return the dictionary that writes, digested once for all threads."""
     known = zstandard.ZstdCompressionDict(_content(_DICTIONARIES[-1]))
-    known.precompute_compress(level)
+    known.precompute_compress(_LEVEL)
     return known

@@ -95,9 +95,9 @@ class KeyRing:
         info = f"langgraph-once: {purpose}".encode()
         return [key.derived(info) for key in reversed(self._keys.values())]
 
-    def is_newest(self, data: bytes, *, is_bound: bool = False) -> bool:
-        """Whether `encrypt` would take this key now, for a blob that is bound or not."""
-        header = self._headers.get((self._writer or "", _BOUND if is_bound else _UNBOUND))
+    def is_newest(self, data: bytes) -> bool:
+        """Whether a blob is bound, under the key that `encrypt` would take now."""
+        header = self._headers.get((self._writer or "", _BOUND))
         return header is not None and data.startswith(header)
 
     @staticmethod

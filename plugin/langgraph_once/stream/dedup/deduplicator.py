@@ -91,7 +91,7 @@ class Deduplicator:
         self._form: Form = form or ExactForm()
         self.config: DedupConfig = self._form.policy(config or DedupConfig())
         if ledger is None:
-            ledger = Ledger.within(self.config)
+            ledger = Ledger()
         else:
             # A new epoch: a task of an earlier stream that says something again runs again (D3).
             ledger.begin()

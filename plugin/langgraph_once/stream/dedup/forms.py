@@ -82,14 +82,13 @@ class Form(ABC):
         """
         return not (self.merges_states and STATE_MODES & set(modes))
 
-    def space(self, config: DedupConfig) -> Space:
+    @property
+    def space(self) -> Space:
         """What white space a copy may differ in.
 
         Who takes nothing back keeps what was streamed in place of the copy, so that their words
         and what is between them must be the same.
         """
-        if config.copies == "exact":
-            return "same"
         return "any" if self.takes_back else "ends"
 
     @abstractmethod
@@ -187,8 +186,7 @@ class StockForm(Form):
 
     def policy(self, config: DedupConfig) -> DedupConfig:
         """States are whole. What runs again is held while it repeats, as nothing is taken back."""
-        runs_again = "hold" if config.reexecution == "retract" else config.reexecution
-        return replace(config, state="full", reexecution=runs_again)
+        return replace(config, state="full", reexecution="hold")
 
     def cuts_states(self, config: DedupConfig, modes: Collection[str]) -> bool:  # noqa: ARG002
         """Never: see `policy`."""

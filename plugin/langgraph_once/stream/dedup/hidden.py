@@ -114,7 +114,7 @@ class HiddenMessages(Lifecycle):
 
     def __init__(self, hiding: Hiding, ledger: Ledger, config: DedupConfig) -> None:
         if ledger.hidden is None:
-            ledger.hidden = Ledger.within(config)
+            ledger.hidden = Ledger()
         super().__init__(ledger.hidden, config, DedupStats(), ExactForm())
         self.awaits_ids = False  # nobody is sent it, and no state is read here
         self._hiding = hiding
@@ -158,7 +158,7 @@ class HiddenMessages(Lifecycle):
         if any(fact.follows(entry, self._delivered.epoch) for entry in known):
             return False
         if self._hiding.hides(fact.part):
-            return not (fact.says("given") or fact.source == "history")
+            return not fact.says("given")
         if fact.source in COPIES_NOTHING:
             return False
         space = self.identity.space

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 
 from langchain_core.messages import ToolMessage
 
-from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.guess import Guess
 from langgraph_once.stream.dedup.message_fact import MessageFact
 from langgraph_once.stream.dedup.operations import Because
@@ -21,7 +20,7 @@ from langgraph_once.stream.part.content import Space
 
 __all__ = ["COPIES_NOTHING", "Identity", "Match"]
 
-COPIES_NOTHING: Final = frozenset({"model", "push", "history"})
+COPIES_NOTHING: Final = frozenset({"model", "push"})
 """Sources of messages that are never a copy of another."""
 
 
@@ -37,7 +36,6 @@ class Identity:
 
     Args:
         ledger: What the consumer has.
-        config: What counts as a repetition.
         guess: Answers where no annotation does.
         space: What white space a copy may differ in.
 
@@ -45,10 +43,9 @@ class Identity:
         space: The same.
     """
 
-    def __init__(self, ledger: Ledger, config: DedupConfig, guess: Guess, *, space: Space) -> None:
+    def __init__(self, ledger: Ledger, guess: Guess, *, space: Space) -> None:
         self.space: Space = space
         self._ledger = ledger
-        self._config = config
         self._guess = guess
 
     def of_chunk(self, fact: MessageFact) -> Match | None:
@@ -99,7 +96,7 @@ class Identity:
         """D1, D2: what a whole message with an id of its own repeats."""
         if fact.source in COPIES_NOTHING or fact.says("new"):
             return None
-        if isinstance(fact.message, ToolMessage) and self._config.tool_results == "always":
+        if isinstance(fact.message, ToolMessage):  # a tool may give the same result twice
             return None
         if fact.note is None:
             entry = self._guess.copy_in_task(fact)

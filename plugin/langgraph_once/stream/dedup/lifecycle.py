@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import StrEnum, auto
 from typing import Any, ClassVar, Final, NamedTuple
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk, RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
@@ -123,12 +123,11 @@ class Lifecycle:
         modes: Collection[str] = (),
     ) -> None:
         self._ledger = ledger
-        self._config = config
         self._stats = stats
         self._takes_back = form.takes_back
         self._tells_details = form.tells_details
         self.guess = Guess(ledger, stats)
-        self.identity = Identity(ledger, config, self.guess, space=form.space(config))
+        self.identity = Identity(ledger, self.guess, space=form.space)
         self.reexecution = Reexecution(ledger, config, stats, goes_on=form.goes_on(modes))
         self.awaits_ids = True
 
@@ -304,13 +303,8 @@ class Lifecycle:
         return entry
 
     def _not_kept(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
-        part = _under(fact, match.entry)
-        if self._config.discarded == "remove":
-            self._ledger.drop(match.entry)
-            part = part._replace(data=RemoveMessage(id=match.entry.id))
-        else:
-            self._ledger.settle(match.entry)
-        yield Operation(Kind.DISCARD, Because.NOT_KEPT, part)
+        self._ledger.settle(match.entry)
+        yield Operation(Kind.DISCARD, Because.NOT_KEPT, _under(fact, match.entry))
 
     # What follows: whole messages.
 
@@ -499,7 +493,7 @@ class Lifecycle:
         Case.AFTER_END: Rule("chunk", "complete", WHOLE, (Kind.APPEND,), _after_end),
         Case.HELD: Rule("chunk", "an earlier attempt, stale", SAID, HELD, _held),
         Case.GOES_ON: Rule("chunk", "gone", SAID, (Kind.BEGIN, Kind.APPEND), _goes_on),
-        Case.NOT_KEPT: Rule(MARK, "complete", (State.COMPLETE, *GONE), (Kind.DISCARD,), _not_kept),
+        Case.NOT_KEPT: Rule(MARK, "complete", (State.COMPLETE,), (Kind.DISCARD,), _not_kept),
         Case.KEPT_BY_NOW: Rule(MARK, "committed", RETURNED, (), _nothing),
         Case.NEW: Rule("whole", "nothing, or earlier attempts", WHOLE, NEW, _new),
         Case.SAME: Rule("whole", "the same text", RETURNED, OVERRIDES, _same),

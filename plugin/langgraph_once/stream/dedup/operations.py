@@ -112,9 +112,6 @@ class DedupStats:
     hidden: int = 0
     """Parts that were left out because of who says them."""
 
-    malformed: int = 0
-    """Parts of another shape than was asked for, passed on."""
-
     unknown: Counter[str] = field(default_factory=Counter)
     """Parts of modes and types that this version does not know, passed on, by mode."""
 

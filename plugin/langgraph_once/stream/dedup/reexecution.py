@@ -150,7 +150,7 @@ class Reexecution:
         if self._policy == "retract":
             for entry in earlier:
                 yield self.take_back(fact.part, entry)
-        elif self._policy == "hold" and earlier:
+        elif earlier:
             old, *later = earlier
             for entry in later:
                 self._ledger.outdate(entry)
@@ -168,7 +168,7 @@ class Reexecution:
     def before_whole(self, fact: MessageFact) -> Iterator[Operation]:
         """What becomes of earlier attempts as a whole message comes. A commit says that one of
         them is that message."""
-        for entry in self.earlier(fact) if self._policy != "mark" else ():
+        for entry in self.earlier(fact):
             if self._policy == "hold" and saying(fact.content, [entry]):
                 self._ledger.alias(entry, fact.id)
                 entry.epoch = self._ledger.epoch
@@ -188,7 +188,7 @@ class Reexecution:
                 self._ledger.drop(entry)
             elif self._policy == "retract":
                 yield self.take_back(fact.part, entry)
-            elif self._policy == "hold":
+            else:
                 self._ledger.outdate(entry)
 
     def take_back(self, part: Part, entry: Entry) -> Operation:

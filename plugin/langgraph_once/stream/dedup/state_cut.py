@@ -56,10 +56,11 @@ __all__ = [
 class Hints:
     """What `HintsHandler` heard of a run beside its states.
 
+    Past `MAX_MESSAGES` the oldest are forgotten, as by the ledger: a copy of one of them is taken
+    for a new message.
+
     Args:
         space: What white space a copy may differ in from what it is a copy of.
-        max_messages: The most messages to know. The oldest are forgotten, as by the ledger: a
-            copy of one of them is taken for a new message.
 
     Attributes:
         origins: For the id of each message the graph and the task that returned it first.
@@ -68,11 +69,10 @@ class Hints:
             read only later.
     """
 
-    __slots__ = ("_max_messages", "origins", "rerun", "space", "void")
+    __slots__ = ("origins", "rerun", "space", "void")
 
-    def __init__(self, space: Space = "any", *, max_messages: int = MAX_MESSAGES) -> None:
+    def __init__(self, space: Space = "any") -> None:
         self.space: Space = space
-        self._max_messages = max_messages
         self.origins: OrderedDict[str, tuple[Place, str]] = OrderedDict()
         self.rerun: deque[str] = deque()
         self.void: set[str] = set()
@@ -88,7 +88,7 @@ class Hints:
         """Note that a task of a graph returned a message."""
         self.void.discard(message_id)
         self.origins.setdefault(message_id, (graph, task))
-        if len(self.origins) > self._max_messages:
+        if len(self.origins) > MAX_MESSAGES:
             oldest, _ = self.origins.popitem(last=False)
             self.void.discard(oldest)
 

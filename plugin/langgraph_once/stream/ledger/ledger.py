@@ -6,11 +6,10 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, LedgerError
 from langgraph_once.stream.ledger.entries import Entries, Seeds, cut_short, is_original, saying
 from langgraph_once.stream.ledger.entry import Entry, State
@@ -94,19 +93,6 @@ class Ledger(Entries):
         self.hidden: Ledger | None = None
         self.reader: object = None
         self.left_at: str = ""
-
-    @classmethod
-    def within(cls, config: DedupConfig) -> Self:
-        """An empty ledger, bounded as configured."""
-        return cls(max_messages=config.max_messages, max_bytes=config.max_bytes)
-
-    def limit(self, config: DedupConfig) -> None:
-        """Take the bounds that are configured now in place of those it was made with."""
-        self.max_messages: int = config.max_messages
-        self.max_bytes: int = config.max_bytes
-        self._evict()
-        if self.hidden is not None:
-            self.hidden.limit(config)
 
     def __repr__(self) -> str:
         return f"Ledger({self._count} messages, {self._bytes} bytes, epoch {self.epoch})"

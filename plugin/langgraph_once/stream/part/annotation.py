@@ -43,10 +43,10 @@ SCHEMA_VERSION: Final = 1
 MODEL_KEY: Final = "ls_model_type"
 TEXTS: Final = ("source", "id", "named", "run", "name")
 
-Source: TypeAlias = Literal["model", "node", "command", "push", "history", "retry", "resume"]
+Source: TypeAlias = Literal["model", "node", "command", "push", "retry", "resume"]
 """Where a message comes from: a chat model; what a node returned, or raised as a `Command` to
-its parent; `push_message`; an unchanged message of the node's input; the removal of what an
-earlier attempt said, or of what a stream that was cut short may have said."""
+its parent; `push_message`; the removal of what an earlier attempt said, or of what a stream that
+was cut short may have said."""
 
 
 Flag: TypeAlias = Literal["repairs", "respaced", "rerun", "new", "draft"]

@@ -299,8 +299,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         is_named_here = not message.id
         if not message.id:  # as upstream, so that the state has it under this id
             is_copy = not (is_unnamed or is_repeated)
-            space = self.run.form.space(self.run.config)
-            streamed = task.copied(message, space=space) if is_copy else None
+            streamed = task.copied(message, space=self.run.form.space) if is_copy else None
             message.id = streamed or str(uuid4())
         task.keep(message.id)
         if isinstance(message, RemoveMessage):
@@ -329,8 +328,6 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             task.is_sent and not self._was_given_around(task, content_of(message))
         ):
             self._send_whole(written)
-        elif self.run.config.history == "emit":
-            self._send_whole(written._replace(source="history"))
 
     def _send_removal(self, meta: Meta, task: Task, message_id: str, source: Source) -> None:
         self.seen.add(message_id)
@@ -344,7 +341,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         metadata = self._annotate(meta[1], source, task, run=run)
         note = note_in(metadata)
         is_known = not self.run.form.keeps_thread and message.id in self.seen
-        if source != "history" and (is_known or str(message.id) in task.given.named):
+        if is_known or str(message.id) in task.given.named:
             note["given"] = True
         if run is not None and run.said == content_of(message):
             note["streamed"] = True

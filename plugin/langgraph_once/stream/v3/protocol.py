@@ -46,7 +46,7 @@ class EventForm(ExactForm):
 
         Of a model whose first event was withheld, upstream's projections understand no later one.
         """
-        return replace(config, reexecution="retract") if config.reexecution == "hold" else config
+        return replace(config, reexecution="retract")
 
     @abstractmethod
     def told(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.remote.following.consumer import Consumer, new_ledger
+from langgraph_once.remote.following.consumer import Consumer
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 
 MODES = ("messages", "updates")
@@ -81,10 +81,6 @@ def test_a_run_that_runs_again_takes_back_what_it_said() -> None:
     consumer.ran_again()
     removals = fed(consumer, chunk("z", "One."))[:-1]
     assert sorted(part.data.id for part in removals) == ["a", "b"]
-
-
-def test_a_ledger_of_our_own_has_the_bounds_of_the_configuration() -> None:
-    assert new_ledger(DedupConfig(max_messages=7)).max_messages == 7
 
 
 GAP = Part((), GAP_MODE, "the server no longer has all events of the run")

@@ -80,7 +80,8 @@ def shop(shop_source: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def ours(codec: Any = "once2", **settings: Any) -> OnceSerializer:
-    return OnceSerializer(SerdeConfig(codec=codec, compression="none", **settings))
+    compatible = codec == "msgpack"
+    return OnceSerializer(SerdeConfig(compatible=compatible, compression="none", **settings))
 
 
 def objects(shop: Any) -> list[Any]:

@@ -19,7 +19,7 @@ PLAIN = f"{k.Plain.__module__}:Plain"
 
 
 def serde(*names: str, **settings: Any) -> OnceSerializer:
-    return OnceSerializer(strict_config(codec="once2", allowed_types=names, **settings))
+    return OnceSerializer(strict_config(allowed_types=names, **settings))
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ DROPPED: Final = {row.id for row in ROWS if row.group in _GROUPS or row.id in _N
 
 def once2(**settings: Any) -> OnceSerializer:
     """Return our serializer with codec `once2`, which may load the classes of the table."""
-    serde = OnceSerializer(SerdeConfig(codec="once2", compression="none", **settings))
+    serde = OnceSerializer(SerdeConfig(compression="none", **settings))
     own = [*_own(kinds), *_own(model_kinds), *_own(object_kinds), ("re", "escape")]
     return serde.with_msgpack_allowlist(own)
 

@@ -37,7 +37,7 @@ _IN: Final = {Code.TUPLE, Code.SET, Code.FROZENSET, Code.MAP, Code.SHARED, Code.
 
 
 def _corpus(codec: Any) -> list[bytes]:
-    serde = OnceSerializer(SerdeConfig(codec=codec, compression="none"))
+    serde = OnceSerializer(SerdeConfig(compatible=codec == "msgpack", compression="none"))
     values = [*ORDINARY, *(row.value for row in ROWS)]
     found = []
     for value in values:
@@ -187,7 +187,7 @@ def main(codec: Any, start: int, count: int) -> None:
     mutator = _Mutator(codec)
     names = tuple(f"{__name__}:A{n}" for n in range(1))
     serdes = [
-        OnceSerializer(SerdeConfig(codec=codec, compression="none", **settings))
+        OnceSerializer(SerdeConfig(compression="none", **settings))
         for settings in (
             {},
             {"on_unavailable": "raise"},

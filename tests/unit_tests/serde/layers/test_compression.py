@@ -24,8 +24,8 @@ LIMIT = 100_000
 TAG = "msgpack+zstd"
 
 
-def layer(limit: int = LIMIT, level: int | None = 3) -> Compression:
-    return Compression(level=level, max_decoded_bytes=limit)
+def layer(limit: int = LIMIT) -> Compression:
+    return Compression(max_decoded_bytes=limit)
 
 
 def packed(data: bytes) -> bytes:
@@ -62,7 +62,7 @@ def test_a_long_piece_is_left_alone_if_a_sample_hardly_shrinks() -> None:
 
 
 def test_a_frame_without_a_checksum_says_so() -> None:
-    made = Compression(level=1, max_decoded_bytes=9999, checksum=False)
+    made = Compression(max_decoded_bytes=9999, checksum=False)
     packed = made.compress(b"a" * 999)
     assert packed is not None
     assert not has_checksum(packed)
@@ -72,14 +72,6 @@ def test_a_frame_without_a_checksum_says_so() -> None:
 def test_leaves_alone_what_could_not_be_read_back() -> None:
     assert layer(limit=5000).compress(b"a" * 5000) is not None
     assert layer(limit=5000).compress(b"a" * 5001) is None
-
-
-def test_a_higher_level_is_used() -> None:
-    data = " ".join(f"{i * i % 977} words of {i % 31}" for i in range(3000)).encode()
-    low, high = layer(level=1).compress(data), layer(level=19).compress(data)
-    assert low is not None
-    assert high is not None
-    assert len(high) < len(low)
 
 
 def test_the_limit_is_exact() -> None:

@@ -116,7 +116,7 @@ def test_encrypted_rows_of_upstream_are_read(value: Any) -> None:
 def test_encrypted_rows_of_upstream_count_as_encrypted() -> None:
     pytest.importorskip("Crypto")
     config: dict[str, Any] = {
-        "require_encryption": True,
+        "encryption": "required",
         "encryption_keys": {"k": "MDEyMzQ1Njc4OWFiY2RlZg=="},
     }
     assert reader(**config).loads_typed(aes().dumps_typed([1])) == [1]

@@ -75,7 +75,8 @@ Renamed = Invoice
 
 
 def serde(codec: Any = "once2", **settings: Any) -> OnceSerializer:
-    return OnceSerializer(strict_config(codec=codec, compression="none", **settings))
+    compatible = codec == "msgpack"
+    return OnceSerializer(strict_config(compatible=compatible, compression="none", **settings))
 
 
 VALUES: list[Any] = [

@@ -78,13 +78,6 @@ class TestWhiteSpace:
         assert (rest.content, rest.chunk_position) == ("\n", "last")
         assert metadata["once"]["repairs"]
 
-    @pytest.mark.parametrize("copies", ["words", "exact"])
-    def test_white_space_makes_no_copy_where_copies_are_exact(self, copies: Any) -> None:
-        plain = returns_of(PADDED, lambda text: AIMessage(text.strip()))
-        graph = exactly(plain, DedupConfig(copies=copies))
-        told = folded(graph.stream(ASKED, stream_mode="messages"))
-        assert list(told.values()) == ([PLAIN] if copies == "words" else [PADDED, PLAIN])
-
     def test_a_stock_reader_keeps_what_was_streamed(self) -> None:
         plain = returns_of(PADDED, lambda text: AIMessage(text.strip(), id="own"))
         graph = exactly(plain, DedupConfig(form="stock"))

@@ -59,7 +59,7 @@ def test_an_inner_message_stands_for_one_copy_in_the_update_of_the_node_around_i
 
 class TestBounds:
     def test_the_oldest_finished_messages_are_forgotten(self) -> None:
-        dedup = Deduplicator(DedupConfig(max_messages=10))
+        dedup = Deduplicator(ledger=Ledger(max_messages=10))
         for at in range(50):
             fed(dedup, *tokens(f"m{at}", "text", task=f"n:{at}"))
         assert len(dedup.ledger) == 10
@@ -68,13 +68,13 @@ class TestBounds:
         assert fed(dedup, again) == [copy]
 
     def test_the_bytes_of_a_ledger_are_bounded(self) -> None:
-        dedup = Deduplicator(DedupConfig(max_bytes=10_000))
+        dedup = Deduplicator(ledger=Ledger(max_bytes=10_000))
         for at in range(50):
             fed(dedup, *tokens(f"m{at}", "x" * 1_000, task=f"n:{at}"))
         assert 0 < len(dedup.ledger) < 10
 
     def test_a_message_that_is_still_streaming_is_not_forgotten(self) -> None:
-        dedup = Deduplicator(DedupConfig(max_messages=10))
+        dedup = Deduplicator(ledger=Ledger(max_messages=10))
         first = tokens("open", "Hello there")
         fed(dedup, *first[:-1])
         for at in range(50):
@@ -83,7 +83,7 @@ class TestBounds:
         assert fed(dedup, first[-1], whole) == [first[-1].data]
 
     def test_chunks_that_never_end_are_bounded_too(self) -> None:
-        dedup = Deduplicator(DedupConfig(max_messages=10))
+        dedup = Deduplicator(ledger=Ledger(max_messages=10))
         for at in range(50):
             fed(dedup, *tokens(f"m{at}", "text", task=f"n:{at}")[:1])
         assert len(dedup.ledger) <= 11

@@ -47,7 +47,7 @@ FORGED: list[Any] = [
         {"draft": True},
         {"hidden": True},
         {"attempt": 2},
-        {"source": "history"},
+        {"source": "push"},
         {"source": "retry"},
         {"source": "resume"},
         {"source": "node", "streamed": True, "id": "x", "run": "x"},
@@ -128,7 +128,7 @@ def test_metadata_that_a_user_puts_under_our_key_are_no_annotation(own: Any) -> 
 
 
 def test_of_the_release_before_only_what_shows_more_is_believed() -> None:
-    old = {"v": 1, "source": "history", "attempt": 3, "hidden": True, "new": True}
+    old = {"v": 1, "source": "node", "attempt": 3, "hidden": True, "new": True}
     assert annotation_of({**AT, "once": old}) == {
         "v": 1,
         "source": "node",

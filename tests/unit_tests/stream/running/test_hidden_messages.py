@@ -297,7 +297,9 @@ class TestTheLedgerOfWhatIsHidden:
         assert list(Deduplicator(config, ledger=after).feed(part(AIMessage(BYE, id="2"))))
 
     def test_is_bounded_and_counted(self) -> None:
-        dedup = Deduplicator(DedupConfig(max_messages=2, hide={"tags": ["draft"]}))
+        ledger = Ledger()
+        ledger.hidden = Ledger(max_messages=2)
+        dedup = Deduplicator(DedupConfig(hide={"tags": ["draft"]}), ledger=ledger)
         for number in range(5):
             assert not list(dedup.feed(part(AIMessage(PLAN, id=str(number)), tags=["draft"])))
         assert dedup.ledger.hidden is not None

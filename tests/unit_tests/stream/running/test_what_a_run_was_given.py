@@ -12,7 +12,6 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
-from langgraph_once import DedupConfig
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.messages_within import found_in_input
 from langgraph_once.stream.running.handler import OnceMessagesHandler
@@ -52,9 +51,9 @@ def graph_of(schema: Any, *nodes: Any, sees: Any = None) -> Any:
     return builder.compile()
 
 
-def said(graph: Any, given: Any, config: DedupConfig | None = None) -> list[str]:
+def said(graph: Any, given: Any) -> list[str]:
     fresh = {**given, "messages": [m.model_copy() for m in given["messages"]]}
-    told = exactly(graph, config).stream(fresh, stream_mode="messages", subgraphs=True)
+    told = exactly(graph).stream(fresh, stream_mode="messages", subgraphs=True)
     return list(folded(chunk for _, chunk in told).values())
 
 
@@ -131,13 +130,6 @@ class TestWithoutIds:
         given = GivenToTask()
         given.add(NAMED, [*found_in_input(NAMED)])
         assert not given.claims(content_of(AIMessage(YES)))
-
-    def test_an_input_without_ids_is_told_to_who_wants_the_history(self) -> None:
-        def node(state: Any) -> Any:
-            return {"messages": state["messages"]}
-
-        wants = DedupConfig(history="emit")
-        assert said(graph_of(Replaced, node), GIVEN, wants) == ["Is it?", YES]
 
     def test_a_question_asked_twice_is_made_two_messages_of(self) -> None:
         """Each string stands for one message that a graph inside makes."""

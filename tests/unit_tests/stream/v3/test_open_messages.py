@@ -186,13 +186,6 @@ class TestOthers:
         begun = [each["id"] for each in told if isinstance(each, dict) and "role" in each]
         assert begun.index(gone) == 1
 
-    def test_where_both_attempts_are_to_stand_none_is_void(self) -> None:
-        config = DedupConfig(reexecution="mark")
-        run: Any = once(retried(asks(BROKEN, SECOND, breaks={0: 3})), config).stream_events(
-            ASKED, version="v3"
-        )
-        assert read(run.messages) == [("First.", False), ("One two", False), (SECOND, False)]
-
     def test_the_last_attempt_fails_with_what_the_run_fails_with(self) -> None:
         graph = once(retried(asks(BROKEN, SECOND, breaks={0: 3, 1: 3})))
         run: Any = graph.stream_events(ASKED, version="v3")

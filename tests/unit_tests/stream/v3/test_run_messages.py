@@ -12,7 +12,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.stream import StreamTransformer
 from langgraph.types import Command, RetryPolicy, interrupt
 
-from langgraph_once import DedupConfig, once
+from langgraph_once import once
 from langgraph_once.stream import v2_part
 from langgraph_once.stream.v3.reading import VOID
 from tests.corpus.models import BrokenConnectionError, answers
@@ -100,9 +100,9 @@ async def aread(run: Any) -> Shown:
     ]
 
 
-def shown(graph: Any, resumes: int = 0, config: DedupConfig | None = None) -> Shown:
+def shown(graph: Any, resumes: int = 0) -> Shown:
     """What a run and those that resume it show, one after the other."""
-    graph = once(graph, config)
+    graph = once(graph)
     found = read(graph.stream_events(ASKED, THREAD, version="v3"))
     for at in range(resumes):
         found += read(graph.stream_events(Command(resume=at), THREAD, version="v3"))
@@ -229,11 +229,6 @@ def test_with_no_other_answer_it_ends_at_the_next_state() -> None:
 def test_a_message_of_a_graph_that_runs_once_more_ends_as_the_next_run_begins() -> None:
     graph = retried(chain(asks(answers(HELLO, breaks={0: HALF}))))
     assert ends_soon(graph, lambda run: next(iter(run.subgraphs)).messages)
-
-
-def test_where_both_attempts_are_to_stand_both_are_shown() -> None:
-    graph = retried(fails_after(answers(HELLO)))
-    assert shown(graph, config=DedupConfig(reexecution="mark")) == [(HELLO, False)] * 2
 
 
 async def test_async_run_messages_have_a_repeated_answer_once() -> None:
