@@ -32,7 +32,7 @@ BOUND = b"\x02"
 class Unbound(OnceSerializer):
     """Binds no value to its row, as version 0.1."""
 
-    def wrapped(self, tag: Tag, data: bytes, bound_to: Any = (), **how: bool) -> tuple[str, bytes]:
+    def wrapped(self, tag: Tag, data: bytes, bound_to: Any = (), **how: Any) -> tuple[str, bytes]:
         return super().wrapped(tag, data, **how)
 
 
