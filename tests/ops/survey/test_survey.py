@@ -150,7 +150,7 @@ def test_a_rule_frees_pieces_too(here: str) -> None:
     with once(here, OnceSerializer()) as saver:
         graph = agent().compile(checkpointer=saver)
         for number in range(4):
-            said = HumanMessage(f"{number} " * 9000, id="one")
+            said = HumanMessage(f"{number} " * 15_000, id="one")
             graph.invoke({"messages": [said], "left": 0}, config("thread"))
     before = surveyed(here)
     assert before.bytes["once_pieces"]
