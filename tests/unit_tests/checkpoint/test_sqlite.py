@@ -100,11 +100,11 @@ async def native(path: Path) -> AsyncIterator[OnceSqliteSaver]:
         yield saver
 
 
-async def test_rows_are_compressed_only_in_a_thread_of_which_something_is_cut(
+async def test_small_rows_are_compressed_only_in_a_thread_of_which_something_is_cut(
     native: OnceSqliteSaver,
 ) -> None:
     saver = native
-    for thread_id, count in (("short", 20), ("long", 200)):
+    for thread_id, count in (("short", 6), ("longer", 30), ("long", 200)):
         told: Any = [f"message {number} says nothing " * 8 for number in range(count)]
         values = {"messages": told, "note": "a note " * 99}
         checkpoint: Any = {**empty_checkpoint(), "channel_values": values}
@@ -115,9 +115,13 @@ async def test_rows_are_compressed_only_in_a_thread_of_which_something_is_cut(
         assert found.checkpoint["channel_values"] == values
         assert found.pending_writes == [("task", "messages", told[:4])]
     tags = await stored(saver, "SELECT thread_id, type FROM checkpoints ORDER BY rowid")
-    assert tags == [("short", "channels"), ("long", "channels.zstd")]
+    assert tags == [
+        ("short", "channels"),
+        ("longer", "channels.zstd"),
+        ("long", "channels.zstd"),
+    ]
     tags = await stored(saver, "SELECT thread_id, type FROM writes ORDER BY rowid")
-    assert tags == [("short", "once2"), ("long", "once2.zstd")]
+    assert tags == [("short", "once2"), ("longer", "once2"), ("long", "once2.zstd")]
 
 
 @pytest.mark.parametrize("text", ["a\ud800b", "\udcff", "plain", "größer 🙂"])

@@ -32,8 +32,9 @@ __all__ = ["READABLE", "Cell", "Unpacked", "Values"]
 
 MIN_CUT_BYTES: Final = 26 * 1024
 """Shorter values stand whole in their row: to cut one takes as long as to write ten of these."""
-_SHORT_ROW_BYTES: Final = 32 * 1024
-"""What is shorter is not compressed in a short thread, where that takes a fifth of a step."""
+_SHORT_ROW_BYTES: Final = 4 * 1024
+"""What is shorter is not compressed in a short thread, where that takes a fifth of a step. Above
+that it is: such rows are most of what chats of some turns take on the disk."""
 
 _BYTES: Final = Tag("bytes")
 _PIECES: Final = Tag("pieces")
