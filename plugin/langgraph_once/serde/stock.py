@@ -420,10 +420,20 @@ def _maker(code: int, cls: Any) -> Maker:
     if code in (PYDANTIC_1, PYDANTIC_2):
         return _model_maker(cls, "construct" if code == PYDANTIC_1 else "model_construct")
     if code == KEYWORDS:
-        return lambda argument: cls(**argument)
+        return lambda argument: _item(cls, argument) if cls in _ITEMS else cls(**argument)
     if code == POSITIONAL:
         return _send if cls is Send else lambda argument: cls(*argument)
     return cls  # type: ignore[no-any-return]  # called with its only argument
+
+
+_ITEMS: Final = (Item, SearchItem)
+
+
+def _item(cls: Any, argument: dict[str, Any]) -> Any:
+    """Make an item, whose constructor goes through what it is given for a namespace."""
+    if type(argument.get("namespace")) not in (list, tuple):
+        raise UnavailableError("an item whose namespace is no list")  # a network of 2**64 addresses
+    return cls(**argument)
 
 
 _WIDE: Final = re.compile(r"\d{5}")

@@ -327,7 +327,10 @@ def _maker(cls: Any, *kinds: type) -> Callable[[Any], Any]:
 
 
 def _secret(value: Any) -> Any:
-    return value.get_secret_value()
+    secret = value.get_secret_value()
+    if not isinstance(secret, str | bytes):  # pydantic does not look at what a call gives it
+        raise UnwritableError("a secret that is no text")
+    return secret
 
 
 def _secret_maker(cls: Any, kind: type) -> Callable[[Any], Any]:

@@ -21,6 +21,7 @@ import pytest
 from dateutil import tz  # type: ignore[import-untyped]  # has no types
 from pydantic import SecretBytes, SecretStr, TypeAdapter
 
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.plans import values
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
 from langgraph_once.serde.refused import UnwritableError
@@ -210,3 +211,11 @@ BAD_ZONES: list[Any] = [1.5, "../x", b"", []]
 def test_data_of_another_shape_is_refused(cls: type, data: Any) -> None:
     with pytest.raises((ValueError, TypeError, ArithmeticError, OverflowError)):
         BY_TYPE[cls].make(data)
+
+
+def test_a_secret_of_another_type_is_carried_as_langgraph_does() -> None:
+    """pydantic does not look at what a call gives it; as bytes of ours it could not be read."""
+    number: Any = 115
+    carried = OnceSerializer()
+    (found,) = carried.loads_typed(carried.dumps_typed([SecretBytes(number)]))
+    assert found.get_secret_value() == number

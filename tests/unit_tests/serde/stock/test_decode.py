@@ -143,6 +143,11 @@ def test_deep_nesting_that_upstream_writes_is_read() -> None:
     assert load(UPSTREAM.dumps_typed(value)[1], Task) == value
 
 
+NETWORK = ormsgpack.Ext(0, ormsgpack.packb(["ipaddress", "IPv6Network", "::/64"]))
+ENDLESS = {"value": {}, "key": "k", "namespace": NETWORK, "created_at": "", "updated_at": ""}
+"""The constructor of an item goes through its namespace: here 2**64 addresses."""
+
+
 @pytest.mark.parametrize(
     ("blob", "named"),
     [
@@ -155,6 +160,7 @@ def test_deep_nesting_that_upstream_writes_is_read() -> None:
         (ext(3, "datetime", "datetime", "never", "fromisoformat"), "datetime:datetime"),
         (ext(4, OldModel.__module__, "OldModel", 5), f"{OldModel.__module__}:OldModel"),
         (ext(4, "langgraph.store.base", "Item", {"key": "k"}), "langgraph.store.base:Item"),
+        (ext(2, "langgraph.store.base", "Item", ENDLESS), "langgraph.store.base:Item"),
         (ext(0, Colour.__module__, "Colour", "green"), f"{Colour.__module__}:Colour"),
         (ext(2, Task.__module__, "Task", {"size": 3}), f"{Task.__module__}:Task"),
         (ext(6, "<i4", [3], "C", b"12345"), "numpy:ndarray"),
