@@ -86,9 +86,9 @@ class SerdeConfig:
     """Compress written values."""
 
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
-    """The most one value may decompress to; in bytes. If it is more than 256 MB, the memory that
-    rebuilding a value may take grows with it, from 4 GB. What might take more is not written, so
-    every written value can be read. docs/bounds.md has figures."""
+    """The most bytes that one value may decompress to. Rebuilding a value may take 4 GB of memory,
+    and more where this limit is above 256 MB. A value that might take more is not written, so every
+    written value can be read. docs/bounds.md has figures."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
     """On reading, an object whose class is gone or refused: return what LangGraph would hand on (a
@@ -123,10 +123,10 @@ class SerdeConfig:
     are named."""
 
     encryption: Literal["auto", "required", "bound"] = "auto"
-    """What is refused. "auto": nothing; with keys all that is written is encrypted, and savers and
-    the store bind each value to its row, so that none can take the place of another. "required":
-    to write or read plaintext. "bound": also to read what is bound to no row, as in rows of
-    version 0.1."""
+    """What the serializer refuses. "auto": nothing. "required": plaintext, on writing and reading.
+    "bound": plaintext, and on reading also values that are bound to no row, such as those of
+    version 0.1. Whoever has keys writes everything encrypted, and each value bound to its row, so
+    that no value can take the place of another."""
 
     readable_metadata: tuple[str, ...] = ()
     """Metadata of checkpoints that keys leave readable, besides what servers filter by: `source`,

@@ -92,8 +92,8 @@ class OnceSerializer(JsonPlusSerializer):
         if config.compatible and self._keys:
             raise ConfigError(
                 "SerdeConfig.compatible",
-                "has no effect with encryption keys: LangGraph's savers cannot read what is "
-                "encrypted; set the keys once no replica runs one of them, and this to false",
+                "has no effect with encryption keys: LangGraph's savers read no encrypted rows; "
+                "set it to false, and set keys only when no replica runs a saver of LangGraph",
             )
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(

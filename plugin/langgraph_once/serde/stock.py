@@ -420,7 +420,9 @@ def _maker(code: int, cls: Any) -> Maker:
     if code in (PYDANTIC_1, PYDANTIC_2):
         return _model_maker(cls, "construct" if code == PYDANTIC_1 else "model_construct")
     if code == KEYWORDS:
-        return lambda argument: _item(cls, argument) if cls in _ITEMS else cls(**argument)
+        if cls in _ITEMS:
+            return lambda argument: _item(cls, argument)
+        return lambda argument: cls(**argument)
     if code == POSITIONAL:
         return _send if cls is Send else lambda argument: cls(*argument)
     return cls  # type: ignore[no-any-return]  # called with its only argument
@@ -430,9 +432,9 @@ _ITEMS: Final = (Item, SearchItem)
 
 
 def _item(cls: Any, argument: dict[str, Any]) -> Any:
-    """Make an item, whose constructor goes through what it is given for a namespace."""
-    if type(argument.get("namespace")) not in (list, tuple):
-        raise UnavailableError("an item whose namespace is no list")  # a network of 2**64 addresses
+    """Make an item of a store. Its constructor makes a tuple of its namespace, however long."""
+    if type(argument.get("namespace")) not in (list, tuple):  # a network has 2**64 addresses
+        raise UnavailableError("an item whose namespace is no list")
     return cls(**argument)
 
 

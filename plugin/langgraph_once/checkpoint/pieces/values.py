@@ -33,8 +33,8 @@ __all__ = ["READABLE", "Cell", "Unpacked", "Values"]
 MIN_CUT_BYTES: Final = 26 * 1024
 """Shorter values stand whole in their row: to cut one takes as long as to write ten of these."""
 _SHORT_ROW_BYTES: Final = 4 * 1024
-"""What is shorter is not compressed in a short thread, where that takes a fifth of a step. Above
-that it is: such rows are most of what chats of some turns take on the disk."""
+"""In a short thread, shorter rows are not compressed: compression would take a fifth of a step.
+Longer rows are compressed: they take most of the disk that chats of some turns need."""
 
 _BYTES: Final = Tag("bytes")
 _PIECES: Final = Tag("pieces")

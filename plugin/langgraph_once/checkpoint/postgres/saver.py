@@ -47,7 +47,8 @@ class OncePostgresSaver(OnceSaver):
     """A checkpointer in a PostgreSQL database, for threads and for event loops.
 
     It has upstream's tables: it reads what their savers wrote, and goes on beside them. Of what it
-    writes others can read what is not cut; with a serializer that is `compatible` all of it.
+    writes others can read what is not cut; they can read all rows that a `compatible` serializer
+    writes.
 
     Args:
         conn: A pool, or one connection, which programs take in turns. In a transaction of yours

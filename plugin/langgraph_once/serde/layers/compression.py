@@ -136,7 +136,7 @@ class Compression:
             PayloadError: Damaged or truncated bytes, bytes after the end, or a dictionary that
                 this version does not have.
         """
-        limit = self._most_of_small if len(data) < _SMALL_BYTES else self._max_decoded_bytes
+        limit = self.most_from(len(data))
         # Most frames say their size, and all of ours are read with the dictionary at hand: those
         # that need none do not refer to it. What this does not read is looked at below.
         try:

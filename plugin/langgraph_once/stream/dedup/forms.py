@@ -72,6 +72,8 @@ class Form(ABC):
 
     def cuts_states(self, config: DedupConfig, modes: Collection[str]) -> bool:
         """Whether states go without the messages that the reader has."""
+        if self.merges_states:
+            return False
         state = self.policy(config).state
         return len(MESSAGE_MODES & set(modes)) > 1 if state == "auto" else state == "new_messages"
 
@@ -187,10 +189,6 @@ class StockForm(Form):
     def policy(self, config: DedupConfig) -> DedupConfig:
         """States are whole. What runs again is held while it repeats, as nothing is taken back."""
         return replace(config, state="full", reexecution="hold")
-
-    def cuts_states(self, config: DedupConfig, modes: Collection[str]) -> bool:  # noqa: ARG002
-        """Never: see `policy`."""
-        return False
 
     def sent(self, operations: Iterable[Operation]) -> Iterator[Part]:
         """The parts that a stock reader is to have of some operations."""

@@ -23,7 +23,6 @@ from langgraph_once.stream.part.content import (
     Space,
     content_of,
     details_of,
-    is_bare,
     mere_text,
 )
 from langgraph_once.stream.part.places import NS_SEP, Place, bare, is_inside, lineage, names
@@ -58,9 +57,6 @@ class Seeds:
         self._others: dict[str, Content] = {}
         self._details: dict[str, Details] = {}
         for message_id, message in self._messages.items():
-            if is_bare(message):  # as most are in a long thread
-                self._texts[message_id] = vars(message)["content"]
-                continue
             if (text := mere_text(message)) is not None:
                 self._texts[message_id] = text
             else:

@@ -35,7 +35,6 @@ __all__ = [
     "content_of",
     "details_of",
     "is_auto",
-    "is_bare",
     "mere_text",
 ]
 
@@ -196,22 +195,6 @@ def details_of(message: BaseMessage) -> Details:
     if name is None and not kwargs and not metadata:
         return NO_DETAILS
     return Details(name, {**(kwargs or {})}, {**(metadata or {})})
-
-
-def is_bare(message: BaseMessage) -> bool:
-    """Whether a message is nothing but `mere_text`, and carries no details: asked at once."""
-    said = vars(message).get
-    return (
-        type(said("content")) is str
-        and type(message) in SPEAKERS
-        and said("name") is None
-        and not (
-            said("additional_kwargs")
-            or said("response_metadata")
-            or said("tool_calls")
-            or said("invalid_tool_calls")
-        )
-    )
 
 
 class StreamedContent:
