@@ -108,6 +108,14 @@ def test_targets_of_make_are_there() -> None:
         assert named <= targets, page
 
 
+def test_paths_lead_somewhere() -> None:
+    for page in (*SHOWN, *pages()[1:]):
+        if page != "CHANGELOG.md":  # which names what there was
+            text = (ROOT / page).read_text()
+            for path in re.findall(r"`((?:plugin|tests|bench|demo|graphs|docs)/[\w/.-]+)`", text):
+                assert (ROOT / path).exists(), f"{page}: {path}"
+
+
 def test_settings_are_known() -> None:
     known = {variable.name for variable in variables()}
     for page in (*SHOWN, *pages()[1:]):
