@@ -25,7 +25,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig
 from langgraph_once.stream.dedup.forms import ExactForm, Form, StockForm
 from langgraph_once.stream.part.annotation import ANNOTATION_KEY, NUMBER_KEY
-from langgraph_once.stream.part.shapes import StreamModes, Version
+from langgraph_once.stream.part.shapes import StreamModes, Version, mode_and_data_at
 from langgraph_once.stream.v3.protocol import ExactEvents, ProtocolForm
 
 __all__ = [
@@ -120,31 +120,26 @@ def _is_stock(dedup: DedupConfig, config: RunnableConfig, *, is_announced: bool)
 def numbering(
     stream_mode: StreamModes, *, subgraphs: bool, version: Version
 ) -> Callable[[Any], Any]:
-    """What numbers the messages among chunks of one shape, and leaves other chunks alone.
-
-    A part without annotation, as of a malformed message, has no number: its reader could not tell
-    it from one that a user has put there.
-    """
+    """What numbers the messages among chunks of one shape, and leaves other chunks alone."""
     numbers = count(1)
+    mode_at, data_at = mode_and_data_at(stream_mode, subgraphs, version)
 
-    def pair(data: tuple[Any, dict[str, Any]]) -> tuple[Any, Any]:
-        message, metadata = data
+    def numbered(chunk: Any) -> Any:
+        if mode_at is not None and chunk[mode_at] != "messages":
+            return chunk
+        message, metadata = chunk if data_at is None else chunk[data_at]
+        # As of a malformed message: its reader could not tell the number from one of a user.
         if ANNOTATION_KEY not in metadata:
-            return data
-        numbered = metadata.copy()  # quicker than `{**metadata}`
-        if NUMBER_KEY in numbered:  # a user's: ours is to stand last
-            del numbered[NUMBER_KEY]
-        numbered[NUMBER_KEY] = next(numbers)
-        return message, numbered
+            return chunk
+        metadata = metadata.copy()  # quicker than `{**metadata}`
+        if NUMBER_KEY in metadata:  # a user's: ours is to stand last
+            del metadata[NUMBER_KEY]
+        metadata[NUMBER_KEY] = next(numbers)
+        pair = message, metadata
+        if data_at is None:
+            return pair
+        if version == "v2":
+            return {**chunk, "data": pair}
+        return (chunk[0], pair) if data_at == 1 else (chunk[0], chunk[1], pair)
 
-    if version == "v2":
-        return lambda chunk: (
-            {**chunk, "data": pair(chunk["data"])} if chunk["type"] == "messages" else chunk
-        )
-    if isinstance(stream_mode, str):
-        return (lambda chunk: (chunk[0], pair(chunk[1]))) if subgraphs else pair
-    if subgraphs:
-        return lambda chunk: (
-            (chunk[0], "messages", pair(chunk[2])) if chunk[1] == "messages" else chunk
-        )
-    return lambda chunk: ("messages", pair(chunk[1])) if chunk[0] == "messages" else chunk
+    return numbered

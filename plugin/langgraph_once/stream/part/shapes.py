@@ -24,6 +24,7 @@ __all__ = [
     "event_part",
     "is_resume",
     "may_repeat",
+    "mode_and_data_at",
     "mode_set",
     "reader",
     "sdk_part",
@@ -43,29 +44,26 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Part(NamedTuple):
-    """One piece of a stream, whatever it came from."""
+    """One piece of a stream, whatever it came from.
+
+    Attributes:
+        ns: Namespace of the graph that sent it: one `node:task_id` per level, `()` at the root.
+        mode: Stream mode: `messages`, `updates`, `values`, `custom`, …
+        data: The payload; in mode `messages` the message or chunk alone.
+        meta: In mode `messages` the metadata beside the message; a v2 `values` part has its
+            `interrupts` here.
+        event_id: The SSE id, where there is one. Not unique on `langgraph dev`: never a key.
+    """
 
     ns: tuple[str, ...]
-    """Namespace of the graph that sent it: one `node:task_id` per level, `()` at the root."""
-
     mode: str
-    """Stream mode: `messages`, `updates`, `values`, `custom`, …"""
-
     data: Any
-    """The payload; in mode `messages` the message or chunk alone."""
-
     meta: Mapping[str, Any] = NOTHING
-    """In mode `messages` the metadata beside the message; a v2 `values` part has its
-    `interrupts` here."""
-
     event_id: str | None = None
-    """The SSE id, where there is one. Not unique on `langgraph dev`: never a key."""
 
 
 StreamModes: TypeAlias = str | Sequence[str]
 Version: TypeAlias = Literal["v1", "v2"]
-
-SDK_FRAME_EVENTS = frozenset({"metadata", "end", "heartbeat"})
 
 
 def mode_set(stream_mode: StreamModes) -> frozenset[str]:
@@ -86,14 +84,8 @@ def reader(
 ) -> Callable[[Any], Part]:
     """The function that reads the chunks of a stream asked for with these arguments.
 
-    Args:
-        stream_mode: As given to `graph.stream`: one mode (v1 chunks come bare) or a list of
-            modes (v1 chunks come with their mode).
-        subgraphs: As given to `graph.stream`: v1 chunks come with their namespace.
-        version: As given to `graph.stream`.
-
-    Raises:
-        StreamError: From the returned function, for a chunk of another shape.
+    It raises a `StreamError` for a chunk of another shape. In v1 a chunk comes bare if one mode was
+    asked for, and with its mode if a list of modes was; with `subgraphs` its namespace comes first.
     """
     if version == "v2":
         return v2_part
@@ -110,11 +102,20 @@ def reader(
     return read
 
 
+def mode_and_data_at(
+    stream_mode: StreamModes, subgraphs: bool, version: Version
+) -> tuple[Any, Any]:
+    """Where chunks have their mode and their payload; None where that is the chunk itself, or all
+    are of one mode."""
+    if version == "v2":
+        return "type", "data"
+    names = _fields(stream_mode, subgraphs)
+    mode_at = names.index("mode") if "mode" in names else None
+    return mode_at, len(names) - 1 if len(names) > 1 else None
+
+
 def token_reader(
-    passes: Callable[[Any, Any], bool],
-    stream_mode: StreamModes,
-    subgraphs: bool,
-    version: Version,
+    passes: Callable[[Any, Any], bool], stream_mode: StreamModes, subgraphs: bool, version: Version
 ) -> Callable[[Any], bool]:
     """`passes`, which takes a message and its metadata, for chunks as `reader` reads them.
 
@@ -122,11 +123,7 @@ def token_reader(
     """
     if "messages" not in mode_set(stream_mode):
         return lambda _: False
-    names = _fields(stream_mode, subgraphs)
-    mode_at: Any = names.index("mode") if "mode" in names else None
-    data_at: Any = len(names) - 1 if len(names) > 1 else None
-    if version == "v2":
-        mode_at, data_at = "type", "data"
+    mode_at, data_at = mode_and_data_at(stream_mode, subgraphs, version)
 
     def is_token(chunk: Any) -> bool:
         try:
@@ -148,9 +145,8 @@ def _fields(stream_mode: StreamModes, subgraphs: bool) -> tuple[str, ...]:
 
 def v2_part(chunk: Any) -> Part:
     """Read a v2 chunk: a mapping with `type`, `ns` and `data`."""
-    if not isinstance(chunk, Mapping) or not {"type", "ns", "data"} <= chunk.keys():
-        raise _unexpected(chunk, "a mapping with `type`, `ns` and `data`")
-    return _with_interrupts(_part(chunk["ns"], chunk["type"], chunk["data"]), chunk)
+    ns, mode, data = _values(chunk, "ns", "type", "data")
+    return _with_interrupts(_part(ns, mode, data), chunk)
 
 
 def sdk_part(chunk: Any) -> Part | None:
@@ -170,7 +166,7 @@ def sdk_part(chunk: Any) -> Part | None:
     if not isinstance(chunk, tuple) or len(chunk) not in (2, 3) or not isinstance(chunk[0], str):
         raise _unexpected(chunk, "a StreamPart of `event`, `data` and `id`")
     event, data, *rest = chunk
-    if event in SDK_FRAME_EVENTS:
+    if event in {"metadata", "end", "heartbeat"}:
         return None
     mode, *ns = event.split("|")
     return _part(tuple(ns), mode, data)._replace(event_id=rest[0] if rest else None)
@@ -182,15 +178,16 @@ def event_part(event: Any) -> Part:
     Raises:
         StreamError: It has another shape.
     """
-    if not isinstance(event, Mapping) or not {"method", "params"} <= event.keys():
-        raise _unexpected(event, "a mapping with `method` and `params`")
-    params = event["params"]
-    if not isinstance(params, Mapping) or not {"namespace", "data"} <= params.keys():
-        raise _unexpected(params, "`params` with `namespace` and `data`")
-    if not isinstance(params["namespace"], list | tuple):
-        raise _unexpected(params["namespace"], "a namespace")
-    part = _part(tuple(params["namespace"]), event["method"], params["data"])
-    return _with_interrupts(part, params)
+    mode, params = _values(event, "method", "params")
+    ns, data = _values(params, "namespace", "data")
+    return _with_interrupts(_part(tuple(ns) if isinstance(ns, list) else ns, mode, data), params)
+
+
+def _values(chunk: Any, *keys: str) -> list[Any]:
+    """What a mapping has under keys, each of which it must have."""
+    if not isinstance(chunk, Mapping) or not chunk.keys() >= {*keys}:
+        raise _unexpected(chunk, "a mapping with " + ", ".join(f"`{key}`" for key in keys))
+    return [chunk[key] for key in keys]
 
 
 def _part(ns: Any, mode: Any, data: Any) -> Part:
@@ -227,9 +224,7 @@ def writer(
     if version == "v2":
         return _v2_chunk
     if isinstance(stream_mode, str):
-        if subgraphs:
-            return lambda part: (part.ns, _payload(part))
-        return _payload
+        return (lambda part: (part.ns, _payload(part))) if subgraphs else _payload
     if subgraphs:
         return lambda part: (part.ns, part.mode, _payload(part))
     return lambda part: (part.mode, _payload(part))
