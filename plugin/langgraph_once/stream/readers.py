@@ -35,7 +35,6 @@ __all__ = [
     "configurable_of",
     "form_of",
     "is_in_a_node",
-    "is_served",
     "is_v3_stream",
     "numbering",
     "wants_numbers",
@@ -84,11 +83,6 @@ def is_v3_stream(merged: RunnableConfig, version: Version) -> bool:
     return version == "v2" and bool(configurable_of(merged).get(V3_KEY))
 
 
-def is_served(config: RunnableConfig) -> bool:
-    """Whether a LangGraph server runs a run of this config."""
-    return SERVED_KEY in config.get("metadata", {})
-
-
 def form_of(
     dedup: DedupConfig, config: RunnableConfig, version: Version, *, is_announced: bool = False
 ) -> Form:
@@ -100,21 +94,16 @@ def form_of(
         version: As given to `graph.stream`.
         is_announced: Whether the reader announced itself by `announced`.
     """
-    is_stock = _is_stock(dedup, config, is_announced=is_announced)
+    is_stock = dedup.form == "stock"
+    if dedup.form == "auto" and not is_announced:
+        # A node hands down its config, and with it the announcement of who reads the graph around.
+        told = configurable_of(config).get(READER_KEY)
+        is_stock = is_in_a_node(config) or told in (None, "", PLAIN_READER)
     if is_v3_stream(config, version):
         # In this process there are no events on a wire, which the form of the protocol is for.
-        return ProtocolForm() if is_stock and is_served(config) else ExactEvents()
+        is_on_a_wire = SERVED_KEY in config.get("metadata", {})
+        return ProtocolForm() if is_stock and is_on_a_wire else ExactEvents()
     return StockForm() if is_stock else ExactForm()
-
-
-def _is_stock(dedup: DedupConfig, config: RunnableConfig, *, is_announced: bool) -> bool:
-    if dedup.form != "auto":
-        return dedup.form == "stock"
-    if is_announced:
-        return False
-    # A node hands down its config, and with it the announcement of who reads the graph around.
-    told = configurable_of(config).get(READER_KEY)
-    return is_in_a_node(config) or told in (None, "", PLAIN_READER)
 
 
 def numbering(
