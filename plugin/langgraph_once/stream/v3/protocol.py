@@ -31,14 +31,9 @@ __all__ = ["EventForm", "ExactEvents", "ProtocolForm"]
 
 
 class EventForm(ExactForm):
-    """A form of v3. Its reader is sent events, and whole messages for what is left at the end.
-
-    Attributes:
-        reader: What the stream has said so far.
-    """
+    """A form of v3. Its reader is sent events, and whole messages for what is left at the end."""
 
     tells_details = False  # no event says them
-
     reader: EventReader
 
     def policy(self, config: DedupConfig) -> DedupConfig:
@@ -96,8 +91,7 @@ class _Held:
         said = _text_of(part.data)
         if said is None:
             self.events.append(part)
-            block: Mapping[str, Any] = part.data.get("content", {})
-            begins = event_of(part), block.get("type")
+            begins = event_of(part), part.data.get("content", {}).get("type")
             return begins == ("content-block-start", "text") and not self._text
         if self._text:  # one event in place of many
             self.events.pop()

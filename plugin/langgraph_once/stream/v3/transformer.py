@@ -148,12 +148,7 @@ def _mark(event: Any) -> Mark:
 
 
 class _Answer:
-    """A message of `run.messages`, or one that is held back from it.
-
-    Attributes:
-        place: Its task and its id.
-        held: Its events, while they are held back.
-    """
+    """A message of `run.messages`, by its task and its id; or one whose events are `held` back."""
 
     def __init__(self, start: Part) -> None:
         self.place = task_in(start.meta), str(start.data.id)
