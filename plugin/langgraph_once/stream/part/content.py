@@ -8,7 +8,7 @@ the whole; the rest by value.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import (
@@ -18,7 +18,6 @@ from langchain_core.messages import (
     BaseMessageChunk,
     HumanMessage,
     SystemMessage,
-    ToolCallChunk,
     ToolMessage,
     message_chunk_to_message,
 )
@@ -58,19 +57,19 @@ Call = tuple[str | None, str | None, str]
 
 
 class Content(NamedTuple):
-    """What a message says."""
+    """What a message says.
+
+    Attributes:
+        kind: Who says it: `ai`, `human`, `tool`, … the same for a message and its chunks.
+        text: The text of all text blocks, in order.
+        calls: Tool calls as (id, name, arguments as canonical JSON).
+        rest: Everything else: other content blocks, and what a tool result carries besides.
+    """
 
     kind: str
-    """Who says it: `ai`, `human`, `tool`, … the same for a message and its chunks."""
-
     text: str
-    """The text of all text blocks, in order."""
-
     calls: tuple[Call, ...] = ()
-    """Tool calls as (id, name, arguments as canonical JSON)."""
-
     rest: tuple[Any, ...] = ()
-    """Everything else: other content blocks, and what a tool result carries besides."""
 
     def suffix_of(self, longer: Content) -> str | None:
         """The text that `longer` has beyond this; None where more than text differs."""
@@ -236,14 +235,10 @@ class StreamedContent:
         _read(chunk.content, chunk.additional_kwargs, self._texts, self._blocks)
         if chunk.additional_kwargs:
             self._keys.update(dict.fromkeys(chunk.additional_kwargs, ...))
-        if type(chunk) is AIMessageChunk:
-            if chunk.tool_call_chunks:
-                self._read_calls(chunk.tool_call_chunks)
-            if chunk.usage_metadata is not None:
-                self.has_usage = True
-
-    def _read_calls(self, pieces: Iterable[ToolCallChunk]) -> None:
-        for piece in pieces:
+        if type(chunk) is not AIMessageChunk:
+            return
+        self.has_usage = self.has_usage or chunk.usage_metadata is not None
+        for piece in chunk.tool_call_chunks or ():
             place: Any = piece.get("index")
             if place is None:
                 # Some integrations give no index; their chunks have whole calls.

@@ -124,11 +124,7 @@ MAX_GRAPHS: Final = 1_024
 class PerGraph(dict[Place, V]):
     """Something for each graph, by its namespace.
 
-    A stream may run any number of graphs. Those that spoke last are kept, and always the one
-    at the root; of another that speaks again, what it no longer holds is not told apart.
-
-    Args:
-        most: The most graphs to know at a time.
+    Of any number of graphs it keeps `most`: those that spoke last, and always the one at the root.
     """
 
     def __init__(self, most: int = MAX_GRAPHS) -> None:
@@ -159,25 +155,23 @@ NODE_KEY = "langgraph_node"
 
 
 def format_namespace(namespace: tuple[str, ...]) -> str:
-    """A namespace in one line.
-
-    `()` is `main`, `("a:task",)` is `a:task`, `("a:t1", "b:t2")` is `a:t1:b:t2`.
-    """
+    """A namespace in one line: `()` is `main`, `("a:t1", "b:t2")` is `a:t1:b:t2`."""
     return ":".join(namespace) if namespace else ROOT
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The place that an event comes from."""
+    """The place that an event comes from.
+
+    Attributes:
+        namespace: The graph: one `node:task_id` for each level, `()` for the outermost.
+        node: The node in it, where it is known.
+        task_id: The task that ran the node, where it is known.
+    """
 
     namespace: tuple[str, ...] = ()
-    """The graph: one `node:task_id` for each level, `()` for the outermost."""
-
     node: str | None = None
-    """The node in it, where it is known."""
-
     task_id: str | None = None
-    """The task that ran the node, where it is known."""
 
     @property
     def formatted(self) -> str:
@@ -212,9 +206,6 @@ class Pattern:
     `main` is the outermost graph. A pattern without a slash is the name of a graph or node at
     any depth, with `*` for any characters. One with slashes is a path from the outermost graph
     on, where `*` is one name and `**` any number of them. Ids of tasks are not looked at.
-
-    Args:
-        patterns: The patterns.
     """
 
     __slots__ = ("_names", "_paths", "_root", "only_root")
