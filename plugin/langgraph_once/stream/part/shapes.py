@@ -1,4 +1,5 @@
-"""Chunks in each shape that a graph streams, and the one that all else reads: a `Part`.
+"""Chunks in each shape that a graph streams or a server sends, and the one that all else reads: a
+`Part`.
 
 Which shape a chunk has follows from what was asked for (`stream_mode`, `subgraphs`,
 `version`); nothing is guessed from the chunk, which could only be guessed wrong: a pair may
@@ -11,13 +12,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from langgraph.types import Command
+from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage
+from langgraph.types import Command, Interrupt
+from pydantic import TypeAdapter
 
 from langgraph_once.errors import StreamError
 
 __all__ = [
     "GAP_MODE",
     "INTERRUPT_KEY",
+    "MESSAGE_KEYS",
+    "MESSAGE_TYPES",
     "Part",
     "StreamModes",
     "Version",
@@ -27,6 +32,8 @@ __all__ = [
     "mode_and_data_at",
     "mode_set",
     "reader",
+    "revive",
+    "revive_part",
     "sdk_part",
     "token_reader",
     "v2_part",
@@ -40,6 +47,14 @@ GAP_MODE: Final = "gap"
 INTERRUPT_KEY: Final = "__interrupt__"
 """The key under which a v1 state or an update holds interrupts."""
 
+MESSAGE: Final[TypeAdapter[BaseMessage]] = TypeAdapter(AnyMessage)
+MESSAGE_TYPES = frozenset({"ai", "human", "system", "tool", "chat", "function", "remove"})
+MESSAGE_KEYS = frozenset({"type", "content", "id", "additional_kwargs", "response_metadata"})
+STRAY_KEYS = ("invalid_tool_calls", "usage_metadata")
+MALFORMED = (TypeError, ValueError, AttributeError, LookupError)
+"""What the validators of messages raise for data that they did not expect."""
+
+INTERRUPTS = "interrupts"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -204,9 +219,9 @@ def _part(ns: Any, mode: Any, data: Any) -> Part:
 
 
 def _with_interrupts(part: Part, envelope: Mapping[str, Any]) -> Part:
-    if "interrupts" not in envelope or part.mode == "messages":  # `RemoteGraph` puts it into each
+    if INTERRUPTS not in envelope or part.mode == "messages":  # `RemoteGraph` puts it into each
         return part
-    return part._replace(meta={"interrupts": envelope["interrupts"]})
+    return part._replace(meta={INTERRUPTS: envelope[INTERRUPTS]})
 
 
 def _unexpected(chunk: Any, shape: str) -> StreamError:
@@ -215,6 +230,73 @@ def _unexpected(chunk: Any, shape: str) -> StreamError:
         f"expected {shape}, got {type(chunk).__name__}{size}; give the same stream_mode, "
         "subgraphs and version as the stream was asked for with"
     )
+
+
+def revive_part(part: Part) -> Part:
+    """A part of JSON, with its messages and interrupts as objects; any other part as it is."""
+    if isinstance(part.data, BaseMessage):
+        return part
+    meta = part.meta
+    if INTERRUPTS in meta:
+        meta = {**meta, INTERRUPTS: _interrupts(revive(meta[INTERRUPTS]))}
+    return part._replace(data=revive(part.data), meta=meta)
+
+
+def revive(value: Any) -> Any:
+    """A copy of a value of JSON, with its messages and interrupts as objects.
+
+    A mapping is a message when its `type` is a message type and it has every key with which
+    one is written; a user's own mapping that merely looks alike stays as it is.
+    """
+    if type(value) is list:
+        return [revive(item) for item in value]
+    if type(value) is not dict:
+        return value
+    if (message := _message(value)) is not None:
+        return message
+    revived = {key: revive(item) for key, item in value.items()}
+    if INTERRUPT_KEY in revived:
+        revived[INTERRUPT_KEY] = _interrupts(revived[INTERRUPT_KEY])
+    return revived
+
+
+def _message(value: Mapping[str, Any]) -> BaseMessage | None:
+    """The message that a mapping says; None if it is none, or cannot be one after all."""
+    kind = value.get("type")
+    if not isinstance(kind, str) or not value.keys() >= MESSAGE_KEYS:
+        return None
+    if kind not in MESSAGE_TYPES and not kind.endswith("MessageChunk"):
+        return None
+    try:
+        if kind == "remove":
+            return RemoveMessage(id=value["id"])
+        return MESSAGE.validate_python(_with_own_fields(value))
+    except MALFORMED:
+        return None
+
+
+def _with_own_fields(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message with the fields that `convert_to_messages` takes for additional ones.
+
+    A server that is given a message in JSON, as part of an input, reads it so.
+    """
+    extra = value["additional_kwargs"]
+    if value["type"] != "ai" or not isinstance(extra, dict) or extra.keys().isdisjoint(STRAY_KEYS):
+        return value
+    stray = {key: extra[key] for key in STRAY_KEYS if key in extra and not value.get(key)}
+    kept = {key: item for key, item in extra.items() if key not in stray}
+    return {**value, "additional_kwargs": kept, **{k: v for k, v in stray.items() if v}}
+
+
+def _interrupts(value: Any) -> Any:
+    return tuple(map(_interrupt, value)) if isinstance(value, list) else value
+
+
+def _interrupt(value: Any) -> Any:
+    if not isinstance(value, Mapping) or not {"value", "id"} <= value.keys():
+        return value
+    schema = value.get("response_schema")
+    return Interrupt(value["value"], id=value["id"], response_schema=schema)
 
 
 def writer(
