@@ -27,7 +27,7 @@ WAIT_S: Final = 1.0
 """How long a stream waits for these calls, once before its first chunk and once after its last.
 
 A database answers within milliseconds. A reader waits about a second for the first token of a
-model as it is, so that nobody notices one that is slow; a longer wait would be seen.
+model as it is; a longer wait would be seen.
 """
 
 

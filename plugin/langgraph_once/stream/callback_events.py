@@ -41,10 +41,7 @@ attempt of the task, or of one around it, began anew, or the model failed in the
 
 
 class ModelRunsHandler(NodeHandler):
-    """Notes which model runs may repeat others.
-
-    A reader empties the queue of events later. So what a run may repeat is noted when that run
-    starts, and looked up when its events are read.
+    """Notes which model runs may repeat others: when they start, as events are read later.
 
     Attributes:
         starts: The model runs by their ids, until somebody takes them from here.

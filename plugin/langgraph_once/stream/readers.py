@@ -3,10 +3,9 @@
 A reader announces itself in the config of a run (`READER_KEY`), or, where it reads a graph of its
 own process, as `announcement.py` says. Any other is a stock reader.
 
-A server repeats events to a client that comes back after a cut. Numbers, 1, 2, 3 … on each message
-part as it leaves, mend that: by the number the client knows
-which of them it has, and that none is missing. The numbers are given behind the filter, to what the
-reader is sent and nothing else: so they have no gaps, whatever was withheld before.
+A server repeats events to a client that comes back after a cut. By the numbers, 1, 2, 3 … on each
+message part as it leaves, the client knows which of them it has, and that none is missing. They are
+given behind the filter, to what the reader is sent: so they have no gaps, whatever was withheld.
 
 A number belongs to one stream of the outermost graph. A resume begins at 1 again, as it is another
 run on the server, and so does a run that a server begins anew; there the metadata tell the attempt.
@@ -67,10 +66,7 @@ def is_in_a_node(merged: RunnableConfig) -> bool:
 
 
 def wants_numbers(merged: RunnableConfig, form: Form) -> bool:
-    """Whether the reader of a stream has asked a server for it, and takes messages by number.
-
-    Who reads a graph in its own process announces itself in another way, and needs no numbers.
-    """
+    """Whether the reader of a stream has asked a server for it, and takes messages by number."""
     is_told = configurable_of(merged).get(READER_KEY) == READER_CHECKPOINT[READER_KEY]
     return is_told and type(form) is ExactForm and not is_in_a_node(merged)
 
@@ -88,11 +84,8 @@ def form_of(
 ) -> Form:
     """The form of a stream that begins.
 
-    Args:
-        dedup: Its `form` decides, unless that is "auto".
-        config: The config of the run, with what a node hands down. It may announce the reader.
-        version: As given to `graph.stream`.
-        is_announced: Whether the reader announced itself by `announced`.
+    The `form` of `dedup` decides. Where that is "auto", the reader may have announced itself, by
+    `announced` or in the config of the run, in which is also what a node hands down.
     """
     is_stock = dedup.form == "stock"
     if dedup.form == "auto" and not is_announced:

@@ -95,9 +95,8 @@ class Content(NamedTuple):
 
         Whoever makes a new message of an answer takes the text and the calls; blocks of other
         kinds may be left behind. With `in_any_role` somebody else may say it: a supervisor
-        hands on what an agent said as if a human had. White space must be the same, or may
-        differ at the ends, where an answer is stripped, or anywhere, where it is parsed as JSON
-        and written anew.
+        hands on what an agent said as if a human had. White space may differ at the ends, where an
+        answer is stripped, or anywhere, where it is parsed as JSON and written anew.
         """
         if space != "same":
             mine, its = self.spaced(space), original.spaced(space)
@@ -280,10 +279,10 @@ def _kind(message: BaseMessage) -> str:
 def _read(
     content: Any, kwargs: dict[str, Any], texts: list[str], blocks: dict[str, list[str]]
 ) -> None:
-    """Sort what a message says into text and other blocks.
+    """Sort what a message says into text and other blocks; tool calls are read elsewhere.
 
     Blocks of a kind that streams (reasoning, thinking) arrive in pieces whose strings add up,
-    so the strings under the same keys are joined to compare. Tool calls are read elsewhere.
+    so the strings under the same keys are joined to compare.
     """
     if isinstance(content, str):
         if content:

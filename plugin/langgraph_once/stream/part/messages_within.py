@@ -52,7 +52,7 @@ class Found:
 
     Attributes:
         messages: In order; those that the reducer would make of other values are new objects.
-        nameless: Those of them that the reducer will make anew, under an id of its own: by `id()`.
+        nameless: The `id()` of those that the reducer will make anew, under an id of its own.
         by_key: Those of each key.
         by_id: The `id()` of those that are in a list of messages, which keeps one for each id.
         replaced: For each key whose list is replaced as a whole, the messages it is left with.
@@ -91,10 +91,7 @@ def found_in_input(value: Any) -> Iterator[tuple[str, BaseMessage]]:
 
 
 def messages_in(value: Any) -> list[BaseMessage]:
-    """The messages in a value, however deep.
-
-    What refers to itself, or is referred to often, is walked through once.
-    """
+    """The messages in a value, however deep; each container is walked through once."""
     found: list[BaseMessage] = []
     _enter(value, found, {}, MAX_DEPTH)
     return found

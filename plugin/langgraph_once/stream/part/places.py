@@ -46,8 +46,7 @@ TASK_NS_KEY = "langgraph_checkpoint_ns"
 def lineage(task: str) -> tuple[str, ...]:
     """A task after the tasks that it runs in, outermost first.
 
-    The numbers that upstream puts between them count the graphs that a task runs; they name
-    no task.
+    Numbers between them count the graphs that a task runs; they name no task.
     """
     parts = task.split(NS_SEP)
     return tuple(
@@ -79,10 +78,8 @@ def bare(task: str) -> str:
 
 
 def names(task: str) -> tuple[str, ...]:
-    """The names of a task: its own, and the one it has as the home of a graph with memory.
-
-    A graph that keeps its own memory is known by the name of its node, whichever task runs it.
-    """
+    """The names of a task: its own and, since a graph that keeps its own memory is known by the
+    name of its node, `bare`."""
     return (task, bare(task)) if ":" in task.rpartition(NS_SEP)[2] else (task,)
 
 

@@ -167,10 +167,9 @@ def v2_part(chunk: Any) -> Part:
 def sdk_part(chunk: Any) -> Part | None:
     """Read a `StreamPart(event, data, id)` of `langgraph_sdk`, or the tuple of the same.
 
-    The namespace follows the mode, as in `messages|team:1|agent:2`. In mode `messages` a client
-    may have asked for the server's own form, in which `messages/metadata` tells the metadata
-    and `messages/partial` and `messages/complete` the whole message so far; those are parts of
-    modes with these names, which the deduplicator passes on.
+    The namespace follows the mode, as in `messages|team:1|agent:2`. The server's own form of
+    messages (`messages/metadata`, `messages/partial`, `messages/complete`) gives parts of modes
+    with these names, which the deduplicator passes on.
 
     Returns:
         The part; None for an event that is no part of the stream (`metadata`, `end`).

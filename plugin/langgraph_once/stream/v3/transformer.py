@@ -48,10 +48,8 @@ def _of_users(transformers: Sequence[Any]) -> list[Any]:
 
 
 class HideEdits(StreamTransformer):
-    """Renames removals and edits while upstream's transformers, and those of users, look at them.
-
-    `OnceChannel`, the last, names them back.
-    """
+    """Renames removals and edits while upstream's transformers, and those of users, look at them;
+    `OnceChannel`, the last, names them back."""
 
     before_builtins = True
 
@@ -161,9 +159,6 @@ class RunMessages:
 
     An answer is held back while it so far repeats one that its task said in full before it ran
     again. Texts are compared as upstream got them: the transformers of users may have changed them.
-
-    Args:
-        upstream: The transformer.
     """
 
     def __init__(self, upstream: MessagesTransformer) -> None:
