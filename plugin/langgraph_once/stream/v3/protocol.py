@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -178,12 +178,14 @@ def _without_edit(said: Part, operations: list[Operation]) -> Iterator[Operation
 
 @dataclass(slots=True, eq=False)
 class _ShownMessage:
-    """A message that the client shows.
+    """A message that the client shows, or one that is held since it repeats what that shows.
 
     Attributes:
         is_text: It says nothing but text.
         node: The node that its events name, where a client needs that to tell them from others.
         run: The model run that says it, while that goes on.
+        repeats: The message that it has repeated so far, while it is held.
+        held: Its events, while it is held.
     """
 
     id: str
@@ -192,29 +194,22 @@ class _ShownMessage:
     is_text: bool = True
     node: str | None = None
     run: str | None = None
+    repeats: _ShownMessage | None = None
+    held: list[Part] = field(default_factory=list)
 
-
-class _Held:
-    """The events of a message that so far repeats one that the client shows."""
-
-    def __init__(self, old: _ShownMessage, start: Part) -> None:
-        self.old = old
-        self.events = [start]
-        self._text = ""
-
-    def goes_on(self, part: Part) -> bool:
-        """Note an event; whether the client has all that it says."""
+    def hold(self, part: Part, old: _ShownMessage) -> bool:
+        """Hold an event; whether `old` says all that it has said."""
         said = _text_of(part.data)
         if said is None:
-            self.events.append(part)
+            self.held.append(part)
             begins = event_of(part), part.data.get("content", {}).get("type")
-            return begins == ("content-block-start", "text") and not self._text
-        if self._text:  # one event in place of many
-            self.events.pop()
-        self._text += said
-        delta = {**part.data["delta"], "text": self._text}
-        self.events.append(part._replace(data={**part.data, "delta": delta}))
-        return self.old.text.startswith(self._text)
+            return begins == ("content-block-start", "text") and not self.text
+        if self.text:  # one event in place of many
+            self.held.pop()
+        self.text += said
+        delta = {**part.data["delta"], "text": self.text}
+        self.held.append(part._replace(data={**part.data, "delta": delta}))
+        return old.text.startswith(self.text)
 
 
 class ProtocolForm(EventForm):
@@ -225,7 +220,6 @@ class ProtocolForm(EventForm):
     def __init__(self) -> None:
         self._shown: dict[str, _ShownMessage] = {}
         self._runs: dict[str, _ShownMessage] = {}
-        self._held: dict[str, _Held] = {}
         self._gone: dict[str, list[_ShownMessage]] = {}
         self._in_state: set[str] | None = None  # the first of a stream was there before it
         self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
@@ -283,10 +277,10 @@ class ProtocolForm(EventForm):
         """Note what runs again; what the client shows of it stays until that has caught up."""
         message_id, had = str(removal.data.id), mark_of(removal.meta).had
         gone = self._gone.setdefault(task_in(removal.meta), [])
-        for run, held in list(self._held.items()):
-            if self._runs[run].id == message_id:  # which nobody was shown
-                del self._held[run], self._runs[run]
-                gone.append(held.old)
+        for run, said in list(self._runs.items()):
+            if said.repeats is not None and said.id == message_id:  # which nobody was shown
+                del self._runs[run]
+                gone.append(said.repeats)
         old = self._shown.pop(message_id, None)
         if old is None and had is not None:
             old = _shown(message_id, removal.ns, had)
@@ -299,31 +293,29 @@ class ProtocolForm(EventForm):
             gone.append(old)
 
     def _start(self, part: Part) -> Iterator[Part]:
-        run = run_of(part)
-        shown = self._runs[run] = _ShownMessage(str(part.data.get("id")), part.ns)
+        shown = self._runs[run_of(part)] = _ShownMessage(str(part.data.get("id")), part.ns)
         gone = self._gone.pop(task_in(part.meta), [])
         # Only text is compared while it streams, and only with a single message.
         if len(gone) == 1 and gone[0].is_text and gone[0].text:
-            self._held[run] = _Held(gone[0], part)
+            shown.repeats, shown.held = gone[0], [part]
             return
         yield from self._emptied(*gone)
         self._begin(shown, part)
         yield self._out(part, shown)
 
     def _next(self, part: Part) -> Iterator[Part]:
-        run = run_of(part)
-        shown, held = self._runs.get(run), self._held.get(run)
+        shown = self._runs.get(run_of(part))
         if shown is None:
             yield part
             return
-        if held is None:
+        if (old := shown.repeats) is None:
             yield self._out(part, shown)
-        elif not held.goes_on(part):
-            del self._held[run]
+        elif not shown.hold(part, old):
+            held, shown.held, shown.repeats, shown.text = shown.held, [], None, ""
             self._begin(shown, part)
-            for event in held.events:
+            for event in held:
                 yield self._out(event, shown)
-            yield from self._emptied(held.old)  # now, so that at no moment there is neither
+            yield from self._emptied(old)  # now, so that at no moment there is neither
         if event_of(part) == "message-finish":
             self._end(shown)
 
