@@ -205,36 +205,31 @@ class Pattern:
     on, where `*` is one name and `**` any number of them. Ids of tasks are not looked at.
     """
 
-    __slots__ = ("_names", "_paths", "_root", "only_root")
+    __slots__ = ("_all", "_others", "_root", "only_root")
 
     def __init__(self, patterns: Iterable[str]) -> None:
         given = set(patterns)
+        self._all = not given.isdisjoint({"**", f"{ROOT}/**"})
         self._root = ROOT in given
         self.only_root: bool = given == {ROOT}
-        others = given - {ROOT}
-        self._names = [_compiled(p) for p in others if "/" not in p and p != "**"]
-        self._paths = [_compiled(p.removeprefix(f"{ROOT}/")) for p in others if "/" in p]
-        if "**" in others:
-            self._paths.append(_compiled("**"))
+        self._others = [_compiled(pattern) for pattern in given - {ROOT, "**"}]
 
     def matches(self, where: Where) -> bool:
         """Whether one of the patterns picks this place."""
         path = where.path
-        if self._root and not path:
+        if self._all or (self._root and not path):
             return True
         full = (*path, where.node) if where.node else path
-        names = {*path[-1:], *full[-1:]}
         paths = {"/".join(path), "/".join(full)}
-        return any(name.fullmatch(n) for name in self._names for n in names) or any(
-            wanted.fullmatch(p) for wanted in self._paths for p in paths
-        )
+        return any(pattern.fullmatch(one) for pattern in self._others for one in paths)
 
 
 @functools.lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    if pattern == "**":
-        return re.compile(".*")
-    regex = re.escape(pattern)  # which leaves slashes alone
+    regex = re.escape(pattern.removeprefix(f"{ROOT}/"))  # which leaves slashes alone
+    if "/" not in pattern:
+        # A name has at least one character; the outermost graph has none.
+        return re.compile("(?=.)(?:.+/)?" + regex.replace(r"\*", "[^/]*"))
     # Of two slashes around `**` one goes with it, since it may stand for no name at all.
     regex = re.sub(r"^(?:\\\*\\\*/)+", "(?:[^/]+/)*", regex)
     regex = re.sub(r"/\\\*\\\*(?=/|$)", "(?:/[^/]+)*", regex)
