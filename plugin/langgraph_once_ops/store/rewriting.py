@@ -16,6 +16,7 @@ from langgraph_once.checkpoint.by_url import backend_of, kind_of
 from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened
 from langgraph_once.errors import OnceError
+from langgraph_once.redaction import printable
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store.sealing import Sealing
 
@@ -132,7 +133,7 @@ def _changes(
         try:
             new = _rewritten(tuple(prefix.split(".")), key, row, reading, writing)
         except OnceError as error:
-            done.troubles.append(f"{prefix}, {key!r}: {error}")
+            done.troubles.append(printable(f"{prefix}, {key!r}: {error}"))
         else:
             if new is not None:
                 yield new.encode() if isinstance(stored, bytes) else new, prefix, key, stored
