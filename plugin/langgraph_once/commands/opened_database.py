@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from langgraph_once.checkpoint.by_url import backend_of, open_saver, open_to_read
+from langgraph_once.checkpoint.by_url import backend_of, open_saver
 from langgraph_once.checkpoint.moving.cells import Progress
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.commands.project_settings import load_if_there
@@ -54,7 +54,7 @@ class Database(NamedTuple):
 
     def to_read(self) -> Opening[Any]:
         """Open it to be read; it must be there."""
-        return open_to_read(self.url, config=self.config, serde=self.serde)
+        return backend_of(self.url).open_to_read(config=self.config, serde=self.serde)
 
     def to_write(self, *, makes_tables: bool = True) -> Opening[Any]:
         """Open it to be written; it is made if it is not there."""

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.store.sqlite import SqliteStore
 
-from langgraph_once.checkpoint import ask_database, check_database, open_saver
-from langgraph_once.checkpoint.by_url import BACKENDS, backend_of, kind_of, open_to_read
+from langgraph_once.checkpoint import open_saver
+from langgraph_once.checkpoint.by_url import BACKENDS, backend_of, kind_of
 from langgraph_once.checkpoint.postgres.backend import PostgresBackend
 from langgraph_once.cli import commands
 from langgraph_once.config import CheckpointConfig
@@ -38,13 +38,13 @@ def toy(tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_database_of_another_kind_needs_its_class_alone(toy: str) -> None:
-    check_database(toy)
+    backend_of(toy).check()
     with pytest.raises(StorageError, match="no such toy"):
-        ask_database(toy)
+        backend_of(toy).ask()
     with open_saver(toy, config=CheckpointConfig()) as saver:
         saver.put(AT, {**empty_checkpoint(), "channel_values": {"a": [1]}}, {"step": 1}, {"a": 1})
-    ask_database(toy)
-    with open_to_read(toy, config=CheckpointConfig(), serde=OnceSerializer()) as saver:
+    backend_of(toy).ask()
+    with backend_of(toy).open_to_read(config=CheckpointConfig(), serde=OnceSerializer()) as saver:
         found = saver.get_tuple(AT)
     assert found is not None
     assert found.checkpoint["channel_values"] == {"a": [1]}
