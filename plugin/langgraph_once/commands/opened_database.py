@@ -26,7 +26,6 @@ __all__ = [
     "Database",
     "database_of",
     "database_option",
-    "is_there",
     "sized",
     "tell_left",
     "telling",
@@ -86,15 +85,6 @@ def database_of(config: str, database: str | None) -> Database:
         types = types_of_code(manifest).listed
     serializer = serializer.with_msgpack_allowlist(types)
     return Database(database or settings.database, settings.checkpoint, serializer)
-
-
-def is_there(url: str) -> bool:
-    """Whether a file of SQLite is there; a PostgreSQL tells it when it is opened.
-
-    Raises:
-        ConfigError: It is a URL of another database.
-    """
-    return backend_of(url).is_there
 
 
 def tell_left(troubles: Iterable[Any]) -> None:
