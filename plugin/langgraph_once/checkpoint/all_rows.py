@@ -82,9 +82,9 @@ class AllRows(ABC):
     """An expression: where in its step a task is that wrote something."""
     bytes_of: ClassVar[str]
     """A function: how many bytes a column of a row takes, told without reading it."""
-    whole: ClassVar[str] = ""
+    scan: ClassVar[str] = ""
     """What stands behind the name of a table of which all rows are looked at."""
-    names: ClassVar[Statement]
+    table_names: ClassVar[Statement]
     """Which tables there are, of savers and of stores, that may be read."""
     recent: ClassVar[str] = "true"
     """A condition: which checkpoints are looked at to find the newest."""

@@ -137,7 +137,7 @@ def _add(snapshot: Snapshot, table: Table, found: Sizes) -> None:
             f"SELECT thread_id, namespace, substr(newest, 1, {_BUCKET_CHARS}), count(*), "
             "CAST(sum(size) AS bigint), max(size), max(newest) FROM (SELECT thread_id, "
             f"{table.namespace} AS namespace, {table.size} AS size, {table.newest} AS newest "
-            f"FROM {table.name} {snapshot.tables.whole}) sized GROUP BY 1, 2, 3"
+            f"FROM {table.name} {snapshot.tables.scan}) sized GROUP BY 1, 2, 3"
         )
     )
     for thread_id, name, bucket, count, size, largest, newest in rows:

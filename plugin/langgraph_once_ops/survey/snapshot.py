@@ -37,7 +37,7 @@ class Snapshot(Engine):
         self.backend = backend
         self.tables = backend.tables
         self.ask = execute
-        self.names = {name for (name,) in self.ask(self.tables.names)}
+        self.names = {name for (name,) in self.ask(self.tables.table_names)}
         self.has_threads = {"checkpoints", self.tables.writes_table} <= self.names
         if not self.has_threads and "store" not in self.names:
             raise EmptyDatabaseError(self.name)

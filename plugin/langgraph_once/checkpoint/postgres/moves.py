@@ -70,7 +70,7 @@ class PostgresMoves(Tables):
     is_sealed = f"jsonb_exists(metadata, '{SEALED}')"
     bytes_of = "pg_column_size"  # `length` would decompress it
     # Of the store none is told that this role may not read: threads are asked for above all.
-    names = Statement(
+    table_names = Statement(
         "SELECT relname::text FROM pg_class WHERE oid IN "
         "(to_regclass('checkpoints'), to_regclass('checkpoint_writes'), "
         "to_regclass('checkpoint_blobs'), to_regclass('once_pieces'), "

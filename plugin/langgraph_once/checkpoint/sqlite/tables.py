@@ -149,8 +149,8 @@ class SqliteTables(Tables):
     bytes_of = "length"
     # Rows are read in their order in the file: by the index, each would be sought. The limit keeps
     # a query around this one apart, or SQLite would sort the values themselves.
-    whole = "NOT INDEXED LIMIT -1"
-    names = Statement("SELECT name FROM sqlite_master WHERE type = 'table'")
+    scan = "NOT INDEXED LIMIT -1"
+    table_names = Statement("SELECT name FROM sqlite_master WHERE type = 'table'")
     recent = "rowid > (SELECT max(rowid) - 1000 FROM checkpoints)"
     copy_checkpoints = _COPY_CHECKPOINTS
     packs_short = False
