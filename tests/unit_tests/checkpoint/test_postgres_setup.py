@@ -217,7 +217,7 @@ def test_what_upstream_wrote_is_read_where_nothing_may_be_made(database: str, re
 
 def test_an_empty_database_where_nothing_may_be_made(database: str, reader: str) -> None:
     with (
-        pytest.raises(StorageError, match=r"permission denied.*; grant"),
+        pytest.raises(StorageError, match=r"permission denied.*; GRANT"),
         open_postgres_saver(reader),
     ):
         pass
