@@ -17,6 +17,7 @@ __all__ = [
     "TextPiece",
     "WholeCall",
     "call_pieces",
+    "only_piece",
     "text_pieces",
     "whole_calls",
 ]
@@ -89,6 +90,17 @@ def text_pieces(message: BaseMessage) -> Iterator[TextPiece]:
     refusal = message.additional_kwargs.get(REFUSAL_KEY)  # Chat Completions
     if isinstance(refusal, str) and refusal and "refusal" not in kinds:
         yield TextPiece("refusal", 0, refusal)
+
+
+def only_piece(content: Any) -> TextPiece | None:
+    """The text in content that is one piece, perhaps an empty one; None for more."""
+    if type(content) is str:
+        return TextPiece("text", 0, content)
+    if len(content) != 1:
+        return None
+    (block,) = content
+    kind, text = _block_text_piece(block)
+    return TextPiece(kind, block.get("index", 0) if type(block) is dict else 0, text)
 
 
 def _block_text_piece(block: Any) -> tuple[TextKind, str]:

@@ -15,7 +15,12 @@ from langchain_core.messages import (
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langgraph_once.events.config import TokenStreamingConfig
-from langgraph_once.events.reading.content_blocks import TextKind, TextPiece, text_pieces
+from langgraph_once.events.reading.content_blocks import (
+    TextKind,
+    TextPiece,
+    only_piece,
+    text_pieces,
+)
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.thread_memory import KnownMessage, MessageOrigin, ThreadMemory
 from langgraph_once.events.reading.tool_calls import ToolCalls
@@ -104,12 +109,21 @@ class MessageEvents:
             or fields["additional_kwargs"]
         ):
             return None
-        content, own_meta = fields["content"], fields["response_metadata"]
-        if pieces := fields["tool_call_chunks"]:
-            is_told = self._config.include_tool_calls
-            return draft.next_of_args(content, own_meta, pieces) if is_told else None
-        said = draft.next(content, own_meta)
-        return None if said is None else self._event(draft, said)
+        content, pieces = fields["content"], fields["tool_call_chunks"]
+        said = only_piece(content)
+        # Text or arguments, not both.
+        if said is None or bool(said.text) is bool(pieces):
+            return None
+        if not draft.has_metadata(fields["response_metadata"]):
+            return None
+        event: Event | None = None
+        if said.text:
+            event = self._event(draft, said) if said.kind in draft.said else None
+        elif self._config.include_tool_calls and len(pieces) == 1:
+            event = draft.calls.next_of_args(pieces[0])
+        if event is not None:
+            draft.go_on(content)
+        return event
 
     def _event(self, draft: OpenMessage, said: TextPiece) -> TokenStreamEvent:
         return TokenStreamEvent(
