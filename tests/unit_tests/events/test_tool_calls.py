@@ -93,13 +93,13 @@ class Tracker(ToolCalls):
     @property
     def states(self) -> tuple[ToolCallState, ...]:
         """The calls that are remembered, oldest first."""
-        return tuple(self._calls)
+        return tuple(state for known in self._calls.values() for state in known)
 
     def chunk(self, message_id: str, chunk: AIMessageChunk, where: Where) -> Iterator[Event]:
         return self.of(message_id, where).feed(chunk)
 
     def of(self, message_id: str, where: Where) -> MessageCalls:
-        return self._open.setdefault((message_id, where), self.streaming(message_id, where))
+        return self._open.setdefault((message_id, where), MessageCalls(message_id, where, self))
 
     def finish(self, message_id: str, where: Where, failed: str | None = None) -> list[Event]:
         calls = self._open.pop((message_id, where), None)

@@ -23,7 +23,7 @@ from langgraph_once.events.reading.content_blocks import (
 )
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.thread_memory import KnownMessage, MessageOrigin, ThreadMemory
-from langgraph_once.events.reading.tool_calls import ToolCalls
+from langgraph_once.events.reading.tool_calls import MessageCalls, ToolCalls
 from langgraph_once.events.vocabulary import (
     Event,
     MessageCompletedEvent,
@@ -274,7 +274,7 @@ class MessageEvents:
         return next(near, None) if message_id else None
 
     def _opened(self, message_id: str, where: Where, *, is_shown: bool = True) -> OpenMessage:
-        calls = self._tracker.streaming(message_id, where)
+        calls = MessageCalls(message_id, where, self._tracker)
         return OpenMessage(message_id, where, self._kinds, calls, is_shown)
 
     def _discarded(self, mark: BaseMessageChunk, where: Where) -> Iterator[Event]:
