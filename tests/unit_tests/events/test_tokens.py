@@ -127,7 +127,9 @@ def test_arguments_that_go_on_go_the_fast_way(wire: Any) -> None:
     assert count < 30
 
 
-@pytest.mark.parametrize("wire", [openai, anthropic, lambda text: AIMessageChunk(text, id="m")])
+@pytest.mark.parametrize(
+    "wire", [openai, anthropic, lambda text: AIMessageChunk(content=text, id="m")]
+)
 def test_a_message_of_many_chunks_is_what_they_add_up_to(wire: Any) -> None:
     drawn = [wire(f"{at} ") for at in range(3 * MAX_KEPT)]
     (completed,) = (e for e in told(drawn) if isinstance(e, MessageCompletedEvent))

@@ -92,13 +92,11 @@ def text_pieces(message: BaseMessage) -> Iterator[TextPiece]:
         yield TextPiece("refusal", 0, refusal)
 
 
-def only_piece(content: Any) -> TextPiece | None:
-    """The text in content that is one piece, perhaps an empty one; None for more."""
-    if type(content) is str:
-        return TextPiece("text", 0, content)
-    if len(content) != 1:
+def only_piece(blocks: list[Any]) -> TextPiece | None:
+    """What one block says, perhaps nothing; None if there are more blocks, or none."""
+    if len(blocks) != 1:
         return None
-    (block,) = content
+    (block,) = blocks
     kind, text = _block_text_piece(block)
     return TextPiece(kind, block.get("index", 0) if type(block) is dict else 0, text)
 

@@ -17,7 +17,6 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph_once.events.config import TokenStreamingConfig
 from langgraph_once.events.reading.content_blocks import (
     TextKind,
-    TextPiece,
     only_piece,
     text_pieces,
 )
@@ -109,31 +108,33 @@ class MessageEvents:
             or fields["additional_kwargs"]
         ):
             return None
+        if fields["response_metadata"] != draft.alike:
+            return None
         content, pieces = fields["content"], fields["tool_call_chunks"]
-        said = only_piece(content)
-        # Text or arguments, not both.
-        if said is None or bool(said.text) is bool(pieces):
+        said = ("text", 0, content) if type(content) is str else only_piece(content)
+        if said is None:
             return None
-        if not draft.has_metadata(fields["response_metadata"]):
-            return None
+        kind, index, text = said
         event: Event | None = None
-        if said.text:
-            event = self._event(draft, said) if said.kind in draft.said else None
-        elif self._config.include_tool_calls and len(pieces) == 1:
-            event = draft.calls.next_of_args(pieces[0])
+        if text and not pieces:
+            event = self._event(draft, kind, index, text) if kind in draft.said else None
+        elif pieces and not text and self._config.include_tool_calls:
+            event = draft.calls.next_of_args(pieces)
         if event is not None:
             draft.go_on(content)
         return event
 
-    def _event(self, draft: OpenMessage, said: TextPiece) -> TokenStreamEvent:
+    def _event(
+        self, draft: OpenMessage, kind: TextKind, index: int | str, text: str
+    ) -> TokenStreamEvent:
         return TokenStreamEvent(
             seq=self._seq(),
             where=draft.where,
             message_id=draft.message_id,
-            content_delta=said.text,
-            so_far=draft.said[said.kind].add(said.text),
-            block_index=said.block_index,
-            kind=said.kind,
+            content_delta=text,
+            so_far=draft.said[kind].add(text),
+            block_index=index,
+            kind=kind,
         )
 
     def _other(self, part: Part) -> Iterator[Event]:
@@ -287,7 +288,7 @@ class MessageEvents:
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
         for said in text_pieces(message):
             if said.kind in draft.said:
-                event = self._event(draft, said)
+                event = self._event(draft, *said)
                 if checked(self._config.filter_fn, event):
                     yield event
 

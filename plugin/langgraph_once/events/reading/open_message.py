@@ -42,21 +42,20 @@ class OpenMessage:
     """What it has said, of each kind that is told."""
 
     usage: UsageMetadata | None = None
+
+    alike: Mapping[str, Any] | None = None
+    """The metadata of the last chunk, if those say no more than who the provider is."""
+
     _name: str | None = None
     _chunks: list[BaseMessageChunk] = field(default_factory=list)
     _contents: list[Any] = field(default_factory=list)
-    """Of the chunks behind these, which have the metadata of the last one and no more."""
+    """Of the chunks behind these, which are `alike` and have nothing else but calls."""
 
     def __post_init__(self, kinds: Collection[TextKind]) -> None:
         self.said = {kind: Growing() for kind in kinds}
 
-    def has_metadata(self, meta: Mapping[str, Any]) -> bool:
-        """Whether the last chunk had the metadata of this one, and those say no more than who the
-        provider is."""
-        return meta == self._chunks[-1].response_metadata and meta.keys() <= PROVIDER_KEYS
-
     def go_on(self, content: Any) -> None:
-        """Keep a chunk like the last one, by its content; that is all it has besides calls."""
+        """Keep the content of a chunk like the last one: that is all it has besides calls."""
         self._contents.append(content)
         if len(self._contents) > MAX_KEPT:
             self._join()
@@ -68,6 +67,8 @@ class OpenMessage:
         if getattr(chunk, "tool_call_chunks", None):
             chunk = chunk.model_copy(update={"tool_call_chunks": []})
         self._chunks.append(chunk)
+        meta = chunk.response_metadata
+        self.alike = meta if meta.keys() <= PROVIDER_KEYS else None
         if len(self._chunks) > MAX_KEPT:
             self._chunks = [_sum(self._chunks)]
 

@@ -55,11 +55,12 @@ class MessageCalls:
         for piece in call_pieces(chunk):
             yield from self._piece(piece)
 
-    def next_of_args(self, piece: ToolCallChunk) -> Event | None:
+    def next_of_args(self, pieces: list[ToolCallChunk]) -> Event | None:
         """The event of arguments that simply go on, as nearly all fragments are; None for any
         other, which is for `feed`."""
+        piece, *more = pieces
         state, args = self._by_index.get(piece.get("index")), piece.get("args")
-        if state is None or not args or piece.get("id") or piece.get("name"):
+        if more or state is None or not args or piece.get("id") or piece.get("name"):
             return None
         if state.status != "streaming":
             return None
