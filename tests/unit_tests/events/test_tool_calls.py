@@ -366,6 +366,16 @@ def test_a_result_is_told_once_whoever_brings_it() -> None:
     assert list(tracker.result(answer, HERE)) == []
 
 
+@pytest.mark.parametrize("tool_call_id", ["c1", None])
+def test_calls_of_one_message_that_share_an_id_or_have_none_are_each_told_once(
+    tool_call_id: Any,
+) -> None:
+    tracker = made()
+    message = AIMessage("", tool_calls=[call_of(tool_call_id)] * 2, id="m1")
+    assert len(list(tracker.whole(message, HERE))) == 4
+    assert list(tracker.whole(message, HERE)) == []
+
+
 def call_of(tool_call_id: str) -> Any:
     return {"id": tool_call_id, "name": "find", "args": {}}
 

@@ -197,8 +197,8 @@ class ThreadMemory:
     Attributes:
         messages: The messages that have ended.
         unwatched: Those that were said in graphs that nobody watches, and are not told yet.
-        calls: Tool calls by the id that their results name, oldest first.
-        called_in: For each message that makes calls, where that was told.
+        calls: Tool calls by the id that their results name, or without one by that of their
+            message; oldest first.
         ui: The properties of the UI messages that are shown.
     """
 
@@ -207,5 +207,4 @@ class ThreadMemory:
         self.messages: KnownMessages = KnownMessages(max_history)
         self.unwatched: Bounded[str, MessageOrigin] = Bounded(max_history)
         self.calls: Bounded[str, list[ToolCallState]] = Bounded(max_history)
-        self.called_in: Bounded[str, list[Where]] = Bounded(max_history)
         self.ui: Bounded[str, dict[str, Any]] = Bounded(max_history)

@@ -119,7 +119,6 @@ class MessageCalls:
     def _open(self, piece: CallPiece) -> ToolCallState:
         state = ToolCallState(None, "", len(self.states), self.message_id, self.where)
         self.states.append(state)
-        self.calls.note_told(self.message_id, self.where)
         if piece.place is not None:
             self._by_index[piece.place] = state
         return state
@@ -184,27 +183,22 @@ class ToolCalls:
     def __init__(self, seq: Callable[[], int], memory: ThreadMemory) -> None:
         self.seq = seq
         self._calls = memory.calls
-        self._told_in = memory.called_in
 
     def add(self, state: ToolCallState) -> None:
-        """Remember a call, for its results."""
-        if state.tool_call_id:
-            known = self._calls.pop(state.tool_call_id, [])  # the ids that came last are kept
-            self._calls[state.tool_call_id] = [*known, state][-self._calls.max_size :]
-
-    def note_told(self, message_id: str | None, where: Where) -> None:
-        """Note where the calls of a message are told."""
-        if not message_id:  # of a provider that gives none; nothing finds it again
-            return
-        places = self._told_in.setdefault(message_id, [])
-        if where not in places:
-            places.append(where)
-            del places[: -self._told_in.max_size]
+        """Remember a call, for its results; one without an id by its message."""
+        if key := state.tool_call_id or state.message_id:
+            known = self._calls.pop(key, [])  # the ids that came last are kept
+            self._calls[key] = [*known, state][-self._calls.max_size :]
 
     def forget(self, message_id: str, where: Where) -> None:
         """A message is gone; should it be said again, its calls are told again."""
-        places = self._told_in.get(message_id, [])
-        places[:] = [at for at in places if not related(at.namespace, where.namespace)]
+        for known in self._calls.values():
+            known[:] = [
+                state
+                for state in known
+                if state.message_id != message_id
+                or not related(state.where.namespace, where.namespace)
+            ]
 
     def whole(self, message: AIMessage, where: Where, *, is_old: bool = False) -> Iterator[Event]:
         """The calls of a whole message that no chunk told of.
@@ -214,36 +208,35 @@ class ToolCalls:
             where: Where it was found.
             is_old: Whether it was there before the stream, so that only results can follow.
         """
-        told_in = self._told_in.get(message.id or "", ())
-        is_told = any(related(known.namespace, where.namespace) for known in told_in)
-        if is_told or not (message.tool_calls or message.invalid_tool_calls):
-            return
-        self.note_told(message.id, where)
-        for at, call in enumerate(whole_calls(message)):
-            before = self._near(call.id, where)
-            if unnamed := [each for each in before if message.id and each.message_id is None]:
-                unnamed[0].message_id = message.id  # told of when the message had no id
-                continue
-            state = self._added(call, at, message.id, where)
+        for state, call in self._new(message, where):
             if not is_old:
                 yield ToolCallStartedEvent(**state.facts(self.seq()))
                 yield state.end(self.seq(), call.args, call.error)
 
     def replaced(self, message: AIMessage, where: Where) -> None:
         """Note the calls of a message that takes the place of another, whose event tells them."""
-        for at, call in enumerate(whole_calls(message)):
-            known = self._calls.get(call.id or "", ())
-            if all(state.message_id != message.id for state in known):
-                self._added(call, at, message.id, where)
+        for _ in self._new(message, where):
+            pass
 
-    def _added(
-        self, call: WholeCall, index: int, message_id: str | None, where: Where
-    ) -> ToolCallState:
-        state = ToolCallState(call.id, call.name, index, message_id, where)
-        state.args.add(call.text)
-        state.status = "completed" if call.args is not None else "failed"
-        self.add(state)
-        return state
+    def _new(self, message: AIMessage, where: Where) -> Iterator[tuple[ToolCallState, WholeCall]]:
+        """The calls of a whole message that were not known, which they are now."""
+        made = enumerate(whole_calls(message))
+        # All are looked up before one is noted: calls of one message may have one id, or none.
+        for at, call in [each for each in made if not self._is_known(each[1], message.id, where)]:
+            state = ToolCallState(call.id, call.name, at, message.id, where)
+            state.args.add(call.text)
+            state.status = "completed" if call.args is not None else "failed"
+            self.add(state)
+            yield state, call
+
+    def _is_known(self, call: WholeCall, message_id: str | None, where: Where) -> bool:
+        """Whether a call of a message is known. One that was told of when its message had no id
+        is this message's from now on."""
+        for state in self._near(call.id or message_id, where):
+            if message_id and state.message_id in (message_id, None):
+                state.message_id = message_id
+                return True
+        return False
 
     def result(self, message: ToolMessage, where: Where) -> Iterator[Event]:
         """The result in a tool message, unless it was told.
