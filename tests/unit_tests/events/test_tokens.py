@@ -136,6 +136,24 @@ def test_a_message_of_many_chunks_is_what_they_add_up_to(wire: Any) -> None:
     assert completed.message.content == add_ai_message_chunks(*drawn).content
 
 
+A_BLOCK: Any = [{"type": "text", "text": "word ", "index": 0}]
+
+
+@pytest.mark.parametrize(
+    "contents", [("", "a", A_BLOCK), (A_BLOCK, "", A_BLOCK), ("a", A_BLOCK, A_BLOCK, "b", "c")]
+)
+def test_a_message_of_texts_and_blocks_is_what_they_add_up_to(contents: Any) -> None:
+    piece: Any = {"id": "c1", "name": "find", "args": "{}", "index": 0}
+    more: Any = {**piece, "id": None, "name": None, "args": " "}
+    how: Any = [[piece], *([] if content else [more] for content in contents[1:])]
+    drawn = [
+        AIMessageChunk(content=content, tool_call_chunks=calls, id="m")
+        for content, calls in zip(contents, how, strict=True)
+    ]
+    (completed,) = (e for e in told(drawn) if isinstance(e, MessageCompletedEvent))
+    assert completed.message.content == add_ai_message_chunks(*drawn).content
+
+
 def counted(watching: ChannelStreamingProcessor, part: Part) -> tuple[list[Event], int]:
     """The events of a part, and how many functions it took; the slow way takes twice as many."""
     calls = []

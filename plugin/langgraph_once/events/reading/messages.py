@@ -108,9 +108,9 @@ class MessageEvents:
             or fields["additional_kwargs"]
         ):
             return None
-        if fields["response_metadata"] != draft.alike:
-            return None
         content, pieces = fields["content"], fields["tool_call_chunks"]
+        if not draft.is_like_last(content, fields["response_metadata"]):
+            return None
         said = ("text", 0, content) if type(content) is str else only_piece(content)
         if said is None:
             return None

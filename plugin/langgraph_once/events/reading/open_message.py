@@ -43,22 +43,29 @@ class OpenMessage:
 
     usage: UsageMetadata | None = None
 
-    alike: Mapping[str, Any] | None = None
-    """The metadata of the last chunk, if those say no more than who the provider is."""
-
     _name: str | None = None
+    _form: type | None = None
+    _meta: Mapping[str, Any] | None = None
+    """Those of the last chunk, if they say no more than who the provider is."""
+
     _chunks: list[BaseMessageChunk] = field(default_factory=list)
     _contents: list[Any] = field(default_factory=list)
-    """Of the chunks behind these, which are `alike` and have nothing else but calls."""
+    """Of the chunks behind these, which are like the last one."""
 
     def __post_init__(self, kinds: Collection[TextKind]) -> None:
         self.said = {kind: Growing() for kind in kinds}
 
+    def is_like_last(self, content: Any, meta: Mapping[str, Any]) -> bool:
+        """Whether a chunk that has only content, metadata and calls is kept by its content. Text
+        and blocks are not joined: together they add up to something else than one by one."""
+        return type(content) is self._form and meta == self._meta
+
     def go_on(self, content: Any) -> None:
-        """Keep the content of a chunk like the last one: that is all it has besides calls."""
-        self._contents.append(content)
-        if len(self._contents) > MAX_KEPT:
-            self._join()
+        """Keep such a chunk."""
+        if content:
+            self._contents.append(content)
+            if len(self._contents) > MAX_KEPT:
+                self._join()
 
     def add(self, chunk: BaseMessageChunk) -> None:
         """Keep a chunk, without its calls."""
@@ -68,7 +75,8 @@ class OpenMessage:
             chunk = chunk.model_copy(update={"tool_call_chunks": []})
         self._chunks.append(chunk)
         meta = chunk.response_metadata
-        self.alike = meta if meta.keys() <= PROVIDER_KEYS else None
+        self._form = type(chunk.content)
+        self._meta = meta if meta.keys() <= PROVIDER_KEYS else None
         if len(self._chunks) > MAX_KEPT:
             self._chunks = [_sum(self._chunks)]
 
@@ -76,7 +84,7 @@ class OpenMessage:
         """Put what was kept of contents into the chunk before them."""
         if self._contents:
             last = self._chunks[-1]
-            # By themselves first: each step of a merge copies what is there.
+            # By themselves first: each step of a merge of blocks copies the text that is there.
             content = merge_content(last.content, merge_content(*self._contents))
             self._chunks[-1], self._contents = last.model_copy(update={"content": content}), []
 
