@@ -5,15 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage
+from langchain_core import messages
+from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.types import Interrupt
-from pydantic import TypeAdapter
 
 from langgraph_once.stream.part.shapes import INTERRUPT_KEY, Part
 
 __all__ = ["revive", "revive_part"]
 
-MESSAGE: Final[TypeAdapter[BaseMessage]] = TypeAdapter(AnyMessage)
+CLASSES: Final[Mapping[str, type[BaseMessage]]] = {
+    cls.model_fields["type"].default: cls
+    for cls in (
+        messages.AIMessage,
+        messages.AIMessageChunk,
+        messages.ChatMessage,
+        messages.ChatMessageChunk,
+        messages.FunctionMessage,
+        messages.FunctionMessageChunk,
+        messages.HumanMessage,
+        messages.HumanMessageChunk,
+        messages.SystemMessage,
+        messages.SystemMessageChunk,
+        messages.ToolMessage,
+        messages.ToolMessageChunk,
+    )
+}
+"""By the `type` that they write. A `TypeAdapter` of `AnyMessage` would validate each twice."""
+
 MESSAGE_TYPES = frozenset({"ai", "human", "system", "tool", "chat", "function", "remove"})
 MESSAGE_KEYS = frozenset({"type", "content", "id", "additional_kwargs", "response_metadata"})
 STRAY_KEYS = ("invalid_tool_calls", "usage_metadata")
@@ -65,7 +83,7 @@ def _message(value: Mapping[str, Any]) -> BaseMessage | None:
     try:
         if value["type"] == "remove":
             return RemoveMessage(id=value["id"])
-        return MESSAGE.validate_python(_with_own_fields(value))
+        return CLASSES[value["type"]](**_with_own_fields(value))
     except MALFORMED:
         return None
 
