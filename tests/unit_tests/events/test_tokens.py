@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessageChunk
+from langchain_core.messages.ai import add_ai_message_chunks
 
 from langgraph_once.events import (
     ChannelStreamingProcessor,
     Event,
+    MessageCompletedEvent,
     TokenStreamEvent,
     TokenStreamingConfig,
 )
+from langgraph_once.events.reading.open_message import MAX_KEPT
 from langgraph_once.stream import Part
 
 META = {"langgraph_checkpoint_ns": "model:1", "langgraph_node": "model"}
@@ -122,6 +125,33 @@ def test_arguments_that_go_on_go_the_fast_way(wire: Any) -> None:
     assert progress.type == "tool_call_progress"
     assert (progress.args_delta, progress.accumulated_args) == ("2", "[12")
     assert count < 30
+
+
+@pytest.mark.parametrize(
+    "wire", [openai, anthropic, lambda text: AIMessageChunk(content=text, id="m")]
+)
+def test_a_message_of_many_chunks_is_what_they_add_up_to(wire: Any) -> None:
+    drawn = [wire(f"{at} ") for at in range(3 * MAX_KEPT)]
+    (completed,) = (e for e in told(drawn) if isinstance(e, MessageCompletedEvent))
+    assert completed.message.content == add_ai_message_chunks(*drawn).content
+
+
+A_BLOCK: Any = [{"type": "text", "text": "word ", "index": 0}]
+
+
+@pytest.mark.parametrize(
+    "contents", [("", "a", A_BLOCK), (A_BLOCK, "", A_BLOCK), ("a", A_BLOCK, A_BLOCK, "b", "c")]
+)
+def test_a_message_of_texts_and_blocks_is_what_they_add_up_to(contents: Any) -> None:
+    piece: Any = {"id": "c1", "name": "find", "args": "{}", "index": 0}
+    more: Any = {**piece, "id": None, "name": None, "args": " "}
+    how: Any = [[piece], *([] if content else [more] for content in contents[1:])]
+    drawn = [
+        AIMessageChunk(content=content, tool_call_chunks=calls, id="m")
+        for content, calls in zip(contents, how, strict=True)
+    ]
+    (completed,) = (e for e in told(drawn) if isinstance(e, MessageCompletedEvent))
+    assert completed.message.content == add_ai_message_chunks(*drawn).content
 
 
 def counted(watching: ChannelStreamingProcessor, part: Part) -> tuple[list[Event], int]:

@@ -93,13 +93,13 @@ class Tracker(ToolCalls):
     @property
     def states(self) -> tuple[ToolCallState, ...]:
         """The calls that are remembered, oldest first."""
-        return tuple(self._calls)
+        return tuple(state for known in self._calls.values() for state in known)
 
     def chunk(self, message_id: str, chunk: AIMessageChunk, where: Where) -> Iterator[Event]:
         return self.of(message_id, where).feed(chunk)
 
     def of(self, message_id: str, where: Where) -> MessageCalls:
-        return self._open.setdefault((message_id, where), self.streaming(message_id, where))
+        return self._open.setdefault((message_id, where), MessageCalls(message_id, where, self))
 
     def finish(self, message_id: str, where: Where, failed: str | None = None) -> list[Event]:
         calls = self._open.pop((message_id, where), None)
@@ -364,6 +364,16 @@ def test_a_result_is_told_once_whoever_brings_it() -> None:
     answer = ToolMessage("Found.", tool_call_id="c1")
     assert len(list(tracker.result(answer, HERE))) == 1
     assert list(tracker.result(answer, HERE)) == []
+
+
+@pytest.mark.parametrize("tool_call_id", ["c1", None])
+def test_calls_of_one_message_that_share_an_id_or_have_none_are_each_told_once(
+    tool_call_id: Any,
+) -> None:
+    tracker = made()
+    message = AIMessage("", tool_calls=[call_of(tool_call_id)] * 2, id="m1")
+    assert len(list(tracker.whole(message, HERE))) == 4
+    assert list(tracker.whole(message, HERE)) == []
 
 
 def call_of(tool_call_id: str) -> Any:

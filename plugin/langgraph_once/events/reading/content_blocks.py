@@ -17,6 +17,7 @@ __all__ = [
     "TextPiece",
     "WholeCall",
     "call_pieces",
+    "only_piece",
     "text_pieces",
     "whole_calls",
 ]
@@ -89,6 +90,15 @@ def text_pieces(message: BaseMessage) -> Iterator[TextPiece]:
     refusal = message.additional_kwargs.get(REFUSAL_KEY)  # Chat Completions
     if isinstance(refusal, str) and refusal and "refusal" not in kinds:
         yield TextPiece("refusal", 0, refusal)
+
+
+def only_piece(blocks: list[Any]) -> TextPiece | None:
+    """What one block says, perhaps nothing; None if there are more blocks, or none."""
+    if len(blocks) != 1:
+        return None
+    (block,) = blocks
+    kind, text = _block_text_piece(block)
+    return TextPiece(kind, block.get("index", 0) if type(block) is dict else 0, text)
 
 
 def _block_text_piece(block: Any) -> tuple[TextKind, str]:

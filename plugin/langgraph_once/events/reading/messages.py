@@ -15,10 +15,14 @@ from langchain_core.messages import (
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langgraph_once.events.config import TokenStreamingConfig
-from langgraph_once.events.reading.content_blocks import TextKind, TextPiece, text_pieces
+from langgraph_once.events.reading.content_blocks import (
+    TextKind,
+    only_piece,
+    text_pieces,
+)
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.thread_memory import KnownMessage, MessageOrigin, ThreadMemory
-from langgraph_once.events.reading.tool_calls import ToolCalls
+from langgraph_once.events.reading.tool_calls import MessageCalls, ToolCalls
 from langgraph_once.events.vocabulary import (
     Event,
     MessageCompletedEvent,
@@ -104,22 +108,33 @@ class MessageEvents:
             or fields["additional_kwargs"]
         ):
             return None
-        content, own_meta = fields["content"], fields["response_metadata"]
-        if pieces := fields["tool_call_chunks"]:
-            is_told = self._config.include_tool_calls
-            return draft.next_of_args(content, own_meta, pieces) if is_told else None
-        said = draft.next(content, own_meta)
-        return None if said is None else self._event(draft, said)
+        content, pieces = fields["content"], fields["tool_call_chunks"]
+        if not draft.is_like_last(content, fields["response_metadata"]):
+            return None
+        said = ("text", 0, content) if type(content) is str else only_piece(content)
+        if said is None:
+            return None
+        kind, index, text = said
+        event: Event | None = None
+        if text and not pieces:
+            event = self._event(draft, kind, index, text) if kind in draft.said else None
+        elif pieces and not text and self._config.include_tool_calls:
+            event = draft.calls.next_of_args(pieces)
+        if event is not None:
+            draft.go_on(content)
+        return event
 
-    def _event(self, draft: OpenMessage, said: TextPiece) -> TokenStreamEvent:
+    def _event(
+        self, draft: OpenMessage, kind: TextKind, index: int | str, text: str
+    ) -> TokenStreamEvent:
         return TokenStreamEvent(
             seq=self._seq(),
             where=draft.where,
             message_id=draft.message_id,
-            content_delta=said.text,
-            so_far=draft.said[said.kind].add(said.text),
-            block_index=said.block_index,
-            kind=said.kind,
+            content_delta=text,
+            so_far=draft.said[kind].add(text),
+            block_index=index,
+            kind=kind,
         )
 
     def _other(self, part: Part) -> Iterator[Event]:
@@ -260,7 +275,7 @@ class MessageEvents:
         return next(near, None) if message_id else None
 
     def _opened(self, message_id: str, where: Where, *, is_shown: bool = True) -> OpenMessage:
-        calls = self._tracker.streaming(message_id, where)
+        calls = MessageCalls(message_id, where, self._tracker)
         return OpenMessage(message_id, where, self._kinds, calls, is_shown)
 
     def _discarded(self, mark: BaseMessageChunk, where: Where) -> Iterator[Event]:
@@ -273,7 +288,7 @@ class MessageEvents:
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
         for said in text_pieces(message):
             if said.kind in draft.said:
-                event = self._event(draft, said)
+                event = self._event(draft, *said)
                 if checked(self._config.filter_fn, event):
                     yield event
 

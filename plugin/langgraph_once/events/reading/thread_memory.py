@@ -158,15 +158,6 @@ class ToolCallState:
 
     args: Growing = field(default_factory=Growing, repr=False)
 
-    claimed_by: str | None = field(default=None, repr=False)
-    """The message that turned out to make a call which something else told of before it."""
-
-    is_told_whole: bool = field(default=False, repr=False)
-    """Whether no fragments told of it, but a state or an update."""
-
-    is_silent: bool = field(default=False, repr=False)
-    """Whether its fragments tell nothing, since it was told of whole before."""
-
     @property
     def accumulated_args(self) -> str:
         """The arguments so far."""
@@ -206,9 +197,8 @@ class ThreadMemory:
     Attributes:
         messages: The messages that have ended.
         unwatched: Those that were said in graphs that nobody watches, and are not told yet.
-        calls: Tool calls, oldest first.
-        calls_by_id: The same, by the id that their results name.
-        called_in: For each message that makes calls, where that was told.
+        calls: Tool calls by the id that their results name, or without one by that of their
+            message; oldest first.
         ui: The properties of the UI messages that are shown.
     """
 
@@ -216,7 +206,5 @@ class ThreadMemory:
         self.max_history: int = max_history
         self.messages: KnownMessages = KnownMessages(max_history)
         self.unwatched: Bounded[str, MessageOrigin] = Bounded(max_history)
-        self.calls: Bounded[ToolCallState, None] = Bounded(max_history)
-        self.calls_by_id: Bounded[str, list[ToolCallState]] = Bounded(max_history)
-        self.called_in: Bounded[str, list[Where]] = Bounded(max_history)
+        self.calls: Bounded[str, list[ToolCallState]] = Bounded(max_history)
         self.ui: Bounded[str, dict[str, Any]] = Bounded(max_history)

@@ -41,13 +41,8 @@ class MessageCalls:
 
     message_id: str
     where: Where
-    seq: Callable[[], int]
-    opened: Callable[[ToolCallState], None]
-    """Takes each call as its first fragment comes."""
-
-    started: Callable[[ToolCallState], bool]
-    """Takes each call as its id and name are known. Whether it is to be told: something else may
-    have told of it before."""
+    calls: ToolCalls
+    """Knows the calls of all messages."""
 
     states: list[ToolCallState] = field(default_factory=list)
     """The calls, in order."""
@@ -60,15 +55,16 @@ class MessageCalls:
         for piece in call_pieces(chunk):
             yield from self._piece(piece)
 
-    def next_of_args(self, piece: ToolCallChunk) -> Event | None:
+    def next_of_args(self, pieces: list[ToolCallChunk]) -> Event | None:
         """The event of arguments that simply go on, as nearly all fragments are; None for any
         other, which is for `feed`."""
+        piece, *more = pieces
         state, args = self._by_index.get(piece.get("index")), piece.get("args")
-        if state is None or not args or piece.get("id") or piece.get("name"):
+        if more or state is None or not args or piece.get("id") or piece.get("name"):
             return None
-        if state.status != "streaming" or state.is_silent:
+        if state.status != "streaming":
             return None
-        return state.progress(self.seq(), args, state.args.add(args))
+        return state.progress(self.calls.seq(), args, state.args.add(args))
 
     def so_far(self) -> list[ToolCallChunk]:
         """The calls, each as one chunk."""
@@ -103,8 +99,8 @@ class MessageCalls:
         if state.status == "pending":
             if state.tool_call_id and state.name:
                 yield from self._start(state)
-        elif piece.args and not state.is_silent:
-            yield state.progress(self.seq(), piece.args, so_far)
+        elif piece.args:
+            yield state.progress(self.calls.seq(), piece.args, so_far)
 
     def _linked(self, piece: CallPiece) -> ToolCallState | None:
         """The call that a fragment goes on with; None for the first fragment of a call."""
@@ -123,19 +119,16 @@ class MessageCalls:
     def _open(self, piece: CallPiece) -> ToolCallState:
         state = ToolCallState(None, "", len(self.states), self.message_id, self.where)
         self.states.append(state)
-        self.opened(state)
         if piece.place is not None:
             self._by_index[piece.place] = state
         return state
 
     def _start(self, state: ToolCallState) -> Iterator[Event]:
         state.status = "streaming"
-        state.is_silent = not self.started(state)
-        if state.is_silent:
-            return
-        yield ToolCallStartedEvent(**state.facts(self.seq()))
+        self.calls.add(state)
+        yield ToolCallStartedEvent(**state.facts(self.calls.seq()))
         if delta := state.accumulated_args:
-            yield state.progress(self.seq(), delta, state.args.so_far())
+            yield state.progress(self.calls.seq(), delta, state.args.so_far())
 
     def _settle_earlier(self) -> Iterator[Event]:
         """End the calls to whose arguments nothing can be added, now that another begins."""
@@ -155,8 +148,7 @@ class MessageCalls:
             yield from self._start(state)
         args, error = parsed(state.accumulated_args) if failed is None else (None, failed)
         state.status = "failed" if args is None else "completed"
-        if not state.is_silent:
-            yield state.end(self.seq(), args, error)
+        yield state.end(self.calls.seq(), args, error)
 
 
 def _repeats(piece: CallPiece, state: ToolCallState) -> bool:
@@ -189,33 +181,24 @@ class ToolCalls:
     """
 
     def __init__(self, seq: Callable[[], int], memory: ThreadMemory) -> None:
-        self._seq = seq
+        self.seq = seq
         self._calls = memory.calls
-        self._by_id = memory.calls_by_id
-        self._told_in = memory.called_in
 
-    def streaming(self, message_id: str, where: Where) -> MessageCalls:
-        """The calls of a message that begins to stream."""
-        return MessageCalls(message_id, where, self._seq, self._opened, self._started)
-
-    def _opened(self, state: ToolCallState) -> None:
-        self._note_told(state.message_id, state.where)
-        self._calls[state] = None
-
-    def _started(self, state: ToolCallState) -> bool:
-        if self._claimed(state.tool_call_id, state.message_id, state.where):
-            self._calls.pop(state, None)  # it is there already, as what told of it has it
-            return False
-        self._index(state)
-        return True
+    def add(self, state: ToolCallState) -> None:
+        """Remember a call, for its results; one without an id by its message."""
+        if key := state.tool_call_id or state.message_id:
+            known = self._calls.pop(key, [])  # the ids that came last are kept
+            self._calls[key] = [*known, state][-self._calls.max_size :]
 
     def forget(self, message_id: str, where: Where) -> None:
         """A message is gone; should it be said again, its calls are told again."""
-        places = self._told_in.get(message_id, [])
-        places[:] = [at for at in places if not related(at.namespace, where.namespace)]
-        for state in self._calls:
-            if message_id in (state.message_id, state.claimed_by):
-                state.is_told_whole &= not related(state.where.namespace, where.namespace)
+        for known in self._calls.values():
+            known[:] = [
+                state
+                for state in known
+                if state.message_id != message_id
+                or not related(state.where.namespace, where.namespace)
+            ]
 
     def whole(self, message: AIMessage, where: Where, *, is_old: bool = False) -> Iterator[Event]:
         """The calls of a whole message that no chunk told of.
@@ -225,37 +208,35 @@ class ToolCalls:
             where: Where it was found.
             is_old: Whether it was there before the stream, so that only results can follow.
         """
-        told_in = self._told_in.get(message.id or "", ())
-        is_told = any(related(known.namespace, where.namespace) for known in told_in)
-        if is_told or not (message.tool_calls or message.invalid_tool_calls):
-            return
-        self._note_told(message.id, where)
-        for at, call in enumerate(whole_calls(message)):
-            if self._claimed(call.id, message.id, where):
-                continue
-            state = self._added(call, at, message.id, where)
-            if is_old:
-                continue
-            state.is_told_whole = True
-            yield ToolCallStartedEvent(**state.facts(self._seq()))
-            yield state.end(self._seq(), call.args, call.error)
+        for state, call in self._new(message, where):
+            if not is_old:
+                yield ToolCallStartedEvent(**state.facts(self.seq()))
+                yield state.end(self.seq(), call.args, call.error)
 
     def replaced(self, message: AIMessage, where: Where) -> None:
         """Note the calls of a message that takes the place of another, whose event tells them."""
-        known = {state.tool_call_id for state in self._calls if state.message_id == message.id}
-        for at, call in enumerate(whole_calls(message)):
-            if call.id not in known:
-                self._added(call, at, message.id, where)
+        for _ in self._new(message, where):
+            pass
 
-    def _added(
-        self, call: WholeCall, index: int, message_id: str | None, where: Where
-    ) -> ToolCallState:
-        state = ToolCallState(call.id, call.name, index, message_id, where)
-        state.args.add(call.text)
-        state.status = "completed" if call.args is not None else "failed"
-        self._calls[state] = None
-        self._index(state)
-        return state
+    def _new(self, message: AIMessage, where: Where) -> Iterator[tuple[ToolCallState, WholeCall]]:
+        """The calls of a whole message that were not known, which they are now."""
+        made = enumerate(whole_calls(message))
+        # All are looked up before one is noted: calls of one message may have one id, or none.
+        for at, call in [each for each in made if not self._is_known(each[1], message.id, where)]:
+            state = ToolCallState(call.id, call.name, at, message.id, where)
+            state.args.add(call.text)
+            state.status = "completed" if call.args is not None else "failed"
+            self.add(state)
+            yield state, call
+
+    def _is_known(self, call: WholeCall, message_id: str | None, where: Where) -> bool:
+        """Whether a call of a message is known. One that was told of when its message had no id
+        is this message's from now on."""
+        for state in self._near(call.id or message_id, where):
+            if message_id and state.message_id in (message_id, None):
+                state.message_id = message_id
+                return True
+        return False
 
     def result(self, message: ToolMessage, where: Where) -> Iterator[Event]:
         """The result in a tool message, unless it was told.
@@ -272,7 +253,7 @@ class ToolCalls:
                 return
             state.result = said
         yield ToolResultEvent(
-            seq=self._seq(),
+            seq=self.seq(),
             where=where,
             tool_call_id=message.tool_call_id,
             name=message.name or (state.name if state else None),
@@ -297,35 +278,8 @@ class ToolCalls:
         # `max` gives the first of equals; reversed, that is the call which began last.
         return max(reversed(self._near(tool_call_id, where)), key=fits, default=None)
 
-    def _claimed(self, tool_call_id: str | None, message_id: str | None, where: Where) -> bool:
-        """Whether a call of a message was told of before the message was; it is this message's
-        from now on, so that another message that makes a call of the same id makes another."""
-        for state in self._near(tool_call_id, where):
-            owner = state.message_id or state.claimed_by or message_id
-            if message_id and owner == message_id and state.is_told_whole:
-                state.claimed_by = message_id
-                return True
-        return False
-
-    def _note_told(self, message_id: str | None, where: Where) -> None:
-        if not message_id:  # of a provider that gives none; nothing finds it again
-            return
-        places = self._told_in.setdefault(message_id, [])
-        if where not in places:
-            places.append(where)
-            del places[: -self._told_in.max_size]
-
     def _near(self, tool_call_id: str | None, where: Where) -> list[ToolCallState]:
-        """The calls of this id in this graph and in those around and inside it."""
-        known = self._with_id(tool_call_id)
+        """The calls of this id in this graph and in those around and inside it, in the order in
+        which they began."""
+        known = self._calls.get(tool_call_id or "", ())
         return [each for each in known if related(each.where.namespace, where.namespace)]
-
-    def _with_id(self, tool_call_id: str | None) -> list[ToolCallState]:
-        """The calls of this id that are remembered, in the order in which they began."""
-        return [each for each in self._by_id.get(tool_call_id or "", ()) if each in self._calls]
-
-    def _index(self, state: ToolCallState) -> None:
-        if state.tool_call_id:
-            known = self._with_id(state.tool_call_id)
-            self._by_id.pop(state.tool_call_id, None)  # the ids that came last are kept
-            self._by_id[state.tool_call_id] = [*known, state]

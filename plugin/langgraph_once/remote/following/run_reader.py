@@ -205,7 +205,7 @@ class RunReader:
         self._passed_id = None
         # A token of a stock server: nearly all its frames.
         if type(data) is tuple and self.alignment.has_overlap and not self._numbers.are_waiting:
-            return (self._token(mode, ns, frame),)
+            return self._parts(mode, ns, frame)
         return self._other(mode, ns, frame)
 
     def _is_new(self, mode: str, frame: Frame, *, is_logged: bool) -> bool:
@@ -222,11 +222,17 @@ class RunReader:
                 return False
             raise
 
-    def _token(self, mode: str, ns: str, frame: Frame) -> Part:
-        token, meta = frame.data
-        if token.id != self._received.last_id:
-            self._received.note(token, meta)
-        return Part(tuple(ns.split("|")) if ns else (), mode, token, meta, frame.id)
+    def _parts(self, mode: str, ns: str, frame: Frame) -> Sequence[Part]:
+        """The parts of a frame, which are noted."""
+        if type(frame.data) is tuple:
+            token, meta = frame.data
+            if token.id != self._received.last_id:
+                self._received.note(token, meta)
+            return (Part(tuple(ns.split("|")) if ns else (), mode, token, meta, frame.id),)
+        parts = [*local_parts((frame.event, frame.data, frame.id))]
+        for part in parts:
+            self._received.note_part(part)
+        return parts
 
     def _numbered(self, number: int, mode: str, ns: str, frame: Frame) -> Iterable[Part]:
         """The parts that can be passed on, now that a message with a number has come."""
@@ -253,18 +259,10 @@ class RunReader:
         alignment.pass_id(frame.id)
         self._tries.has_progressed = True
         self._passed_id = None
-        found = numbers.take(number, self._message(mode, ns, frame))
+        found = numbers.take(number, self._parts(mode, ns, frame))
         if numbers.are_waiting and numbers.wait_in_vain:
             found = [*found, *self._missing()]
         return [*lost, *found] if lost else found
-
-    def _message(self, mode: str, ns: str, frame: Frame) -> Sequence[Part]:
-        if type(frame.data) is tuple:
-            return (self._token(mode, ns, frame),)
-        parts = [*local_parts((frame.event, frame.data, frame.id))]
-        for part in parts:
-            self._received.note_part(part)
-        return parts
 
     def _missing(self) -> Iterator[Part]:
         """What waits for messages that will not come: they are lost for certain."""
@@ -285,8 +283,7 @@ class RunReader:
             yield from self.suspect_loss(EVENTS_GONE)
         if mode == "updates" and not ns:
             self._received.updates.add(frame.check)
-        for part in local_parts((frame.event, frame.data, frame.id)):
-            self._received.note_part(part)
+        for part in self._parts(mode, ns, frame):
             yield from self._numbers.take_beside(part)
 
     def _begun(self, told: Any) -> Iterator[Part]:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage
+from langchain_core import messages
+from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.types import Command, Interrupt
-from pydantic import TypeAdapter
 
 from langgraph_once.errors import StreamError
 
@@ -47,7 +47,24 @@ GAP_MODE: Final = "gap"
 INTERRUPT_KEY: Final = "__interrupt__"
 """The key under which a v1 state or an update holds interrupts."""
 
-MESSAGE: Final[TypeAdapter[BaseMessage]] = TypeAdapter(AnyMessage)
+CLASSES: Final[Mapping[str, type[BaseMessage]]] = {
+    cls.model_fields["type"].default: cls
+    for cls in (
+        messages.AIMessage,
+        messages.AIMessageChunk,
+        messages.ChatMessage,
+        messages.ChatMessageChunk,
+        messages.FunctionMessage,
+        messages.FunctionMessageChunk,
+        messages.HumanMessage,
+        messages.HumanMessageChunk,
+        messages.SystemMessage,
+        messages.SystemMessageChunk,
+        messages.ToolMessage,
+        messages.ToolMessageChunk,
+    )
+}
+"""By the `type` that they write. A `TypeAdapter` of `AnyMessage` would validate each twice."""
 MESSAGE_TYPES = frozenset({"ai", "human", "system", "tool", "chat", "function", "remove"})
 MESSAGE_KEYS = frozenset({"type", "content", "id", "additional_kwargs", "response_metadata"})
 STRAY_KEYS = ("invalid_tool_calls", "usage_metadata")
@@ -269,7 +286,7 @@ def _message(value: Mapping[str, Any]) -> BaseMessage | None:
     try:
         if kind == "remove":
             return RemoveMessage(id=value["id"])
-        return MESSAGE.validate_python(_with_own_fields(value))
+        return CLASSES[value["type"]](**_with_own_fields(value))
     except MALFORMED:
         return None
 
