@@ -170,7 +170,7 @@ class Writer:
         if shared:
             self._shared = shared
             self._numbers = {}
-            self._sizes: dict[int, int] = {}
+            self._repeated: dict[int, int] = {}
 
     def whole(self, value: Any) -> bytes:
         """Return the bytes of the value.
@@ -411,7 +411,7 @@ class Writer:
         if number is None:  # it is being written: it contains itself
             raise TooDeepError
         if number >= 0:
-            self.written_out += self._sizes[number]
+            self.written_out += self._repeated[number]
             return Ext(Code.AGAIN, number.to_bytes(4, "big"))
         number, before = len(self._numbers), self.written_out
         self._numbers[id(obj)] = None
@@ -421,7 +421,7 @@ class Writer:
             del self._numbers[id(obj)]
             raise
         self._numbers[id(obj)] = number
-        self._sizes[number] = len(packed) + self.written_out - before
+        self._repeated[number] = len(packed) + self.written_out - before
         return Ext(Code.SHARED, packed)
 
     def _retreat(self, met: int, error: TypeError) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.by_url import backend_of, kind_of
 from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
-from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened
+from langgraph_once.checkpoint.sqlite.file import connect, not_opened
 from langgraph_once.errors import OnceError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store.sealing import Sealing
@@ -152,7 +152,7 @@ def _sqlite(database: str) -> Iterator[Any]:
     path = Path(database).expanduser().absolute()
     try:
         uri = f"{path.as_uri()}?mode=rw"
-        conn = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        conn = connect(uri, uri=True, isolation_level=None)
         with contextlib.closing(conn):
             yield conn.execute
     except sqlite3.Error as error:

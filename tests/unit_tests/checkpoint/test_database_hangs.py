@@ -81,21 +81,34 @@ from langgraph_once.checkpoint import open_saver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.serde import OnceSerializer
 
-async def main():
-    async with open_saver(sys.argv[1], config=CheckpointConfig(), serde=OnceSerializer()) as saver:
-        at = {"thread_id": "thread", "checkpoint_ns": "", "checkpoint_id": "1"}
-        print("opened", flush=True)
-        sys.stdin.readline()
-        print("waits", flush=True)
-        await saver.aput_writes({"configurable": at}, [("a", 1)], "task")
+AT = {"configurable": {"thread_id": "thread", "checkpoint_ns": "", "checkpoint_id": "1"}}
 
-asyncio.run(main())
+def opened():
+    return open_saver(sys.argv[1], config=CheckpointConfig(), serde=OnceSerializer())
+
+def wait():
+    print("opened", flush=True)
+    sys.stdin.readline()
+    print("waits", flush=True)
+
+async def in_a_loop():
+    async with opened() as saver:
+        wait()
+        await saver.aput_writes(AT, [("a", 1)], "task")
+
+def without_a_loop():
+    with opened() as saver:
+        wait()
+        saver.put_writes(AT, [("a", 1)], "task")
+
+asyncio.run(in_a_loop()) if sys.argv[2] == "in_a_loop" else without_a_loop()
 """
 
 
-def test_ctrl_c_ends_a_process_whose_database_hangs(here: str) -> None:
+@pytest.mark.parametrize("how", ["in_a_loop", "without_a_loop"])
+def test_ctrl_c_ends_a_process_whose_database_hangs(here: str, how: str) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, here],
+        [sys.executable, "-c", PROGRAM, here, how],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -52,13 +52,9 @@ def protected() -> Iterator[Path]:
         folder.chmod(0o755)
 
 
-async def test_opens_in_wal_mode_with_a_busy_timeout_and_its_tables(
-    saver: OnceSqliteSaver,
-) -> None:
-    pragmas = {}
-    for name in ("journal_mode", "busy_timeout"):
-        ((pragmas[name],),) = saver.conn.execute(f"PRAGMA {name}").fetchall()
-    assert pragmas == {"journal_mode": "wal", "busy_timeout": 30_000}
+async def test_opens_in_wal_mode_with_its_tables(saver: OnceSqliteSaver) -> None:
+    ((mode,),) = saver.conn.execute("PRAGMA journal_mode").fetchall()
+    assert mode == "wal"
     tables = {name for (name,) in saver.conn.execute("SELECT name FROM sqlite_master")}
     assert {"checkpoints", "writes", "once_pieces", "once_stream_states"} <= tables
 
@@ -90,6 +86,17 @@ async def test_does_not_wait_for_ever(
     monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT_S", 0.1)
     with pytest.raises(StorageError, match="another process holds it"):
         await open_and_close(path, serde)
+
+
+async def test_waits_for_another_writer_for_longer_than_sqlite_is_let_wait(
+    saver: OnceSqliteSaver, path: Path
+) -> None:
+    with closing(sqlite3.connect(path, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        threading.Timer(3 * sqlite_file.TURN_S, other.rollback).start()
+        began = time.monotonic()
+        await saver.adelete_thread("thread")
+        assert time.monotonic() - began > 2 * sqlite_file.TURN_S
 
 
 async def test_makes_the_folders_of_the_file(tmp_path: Path, serde: SerializerProtocol) -> None:

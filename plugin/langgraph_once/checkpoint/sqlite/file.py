@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any, Final
 
 from langgraph_once.checkpoint.sqlite.failures import failed, kind, with_advice
 from langgraph_once.checkpoint.sqlite.tables import with_task_path
@@ -15,9 +16,11 @@ from langgraph_once.errors import StorageError
 __all__ = [
     "BUSY_TIMEOUT_S",
     "IN_MEMORY",
+    "TURN_S",
     "ask_sqlite",
     "check_sqlite_path",
     "claim_sqlite",
+    "connect",
     "connect_to_read",
     "not_opened",
     "prepare",
@@ -25,6 +28,9 @@ __all__ = [
 
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another one; each holds the database for milliseconds."""
+
+TURN_S: Final = 0.5
+"""How long SQLite waits at a time: meanwhile Ctrl-C is not heard."""
 
 IN_MEMORY = ":memory:"
 _WAL_AT = 19
@@ -34,6 +40,26 @@ _WAL = b"\x02"
 # Rolled back: it proves that the file and the journal beside it can be written, which opening
 # alone does not.
 _PROVE_WRITABLE = ("BEGIN IMMEDIATE", "CREATE TABLE once_probe (x)", "ROLLBACK")
+
+
+class _Patient(sqlite3.Connection):
+    """Waits for other writers in turns."""
+
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        give_up = time.monotonic() + BUSY_TIMEOUT_S
+        while True:
+            try:
+                return super().execute(*given)
+            except sqlite3.OperationalError as error:
+                if kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                    raise
+
+
+def connect(address: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
+    """Connect to a database that others write, for all threads."""
+    return sqlite3.connect(
+        address, timeout=TURN_S, check_same_thread=False, factory=_Patient, **options
+    )
 
 
 def check_sqlite_path(path: str | os.PathLike[str]) -> None:
@@ -158,8 +184,7 @@ def _is_idle_wal(file: Path) -> bool:
 
 
 def _read_only(file: Path) -> sqlite3.Connection:
-    address = f"{file.as_uri()}?mode=ro"
-    return sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, check_same_thread=False, uri=True)
+    return connect(f"{file.as_uri()}?mode=ro", uri=True)
 
 
 class _ReadWithoutLocks(sqlite3.Connection):
@@ -194,7 +219,7 @@ def _run(file: Path, *script: str) -> None:
     # SQLite makes its other files with the same mode. Why it cannot be made SQLite tells better.
     with contextlib.suppress(OSError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    with contextlib.closing(sqlite3.connect(file, timeout=BUSY_TIMEOUT_S)) as conn:
+    with contextlib.closing(connect(file)) as conn:
         for statement in script:
             conn.execute(statement)
 
