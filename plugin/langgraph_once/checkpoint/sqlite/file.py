@@ -53,6 +53,7 @@ class _Patient(sqlite3.Connection):
             except sqlite3.OperationalError as error:
                 if kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
                     raise
+            time.sleep(0.01)  # for a change of the journal mode SQLite does not wait at all
 
 
 def connect(address: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
@@ -132,18 +133,8 @@ def prepare(path: str | os.PathLike[str]) -> str:
     if os.fspath(path) == IN_MEMORY:
         return IN_MEMORY
     file = Path(path).expanduser().absolute()
-    give_up = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            _run(file, *_PROVE_WRITABLE, "PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            # SQLite does not wait for other connections when it changes the journal mode:
-            # several that open a new file at once must try again.
-            if kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
-                raise
-            time.sleep(0.01)
-        else:
-            return str(file)
+    _run(file, *_PROVE_WRITABLE, "PRAGMA journal_mode=WAL")
+    return str(file)
 
 
 def connect_to_read(path: str | os.PathLike[str]) -> sqlite3.Connection:
