@@ -4,7 +4,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +88,43 @@ async def test_does_not_wait_for_ever(
         await open_and_close(path, serde)
 
 
-async def test_waits_for_another_writer_for_longer_than_sqlite_is_let_wait(
-    saver: OnceSqliteSaver, path: Path
+@contextmanager
+def another_writer(path: Path, *, turns: int, seconds: float) -> Iterator[None]:
+    """Have a database held by another one, who lets go of it now and then."""
+
+    def write() -> None:
+        with closing(sqlite3.connect(path, timeout=20, isolation_level=None)) as other:
+            for turn in range(turns):
+                other.execute("BEGIN IMMEDIATE")
+                began.set()
+                other.execute("DELETE FROM writes")
+                other.execute(f"PRAGMA user_version = {turn}")
+                time.sleep(seconds)
+                other.execute("COMMIT")
+
+    began = threading.Event()
+    thread = threading.Thread(target=write)
+    thread.start()
+    began.wait(10)
+    yield
+    thread.join()
+
+
+async def test_waits_for_writers_that_take_turns(
+    saver: OnceSqliteSaver, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(sqlite3.connect(path, check_same_thread=False)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        threading.Timer(3 * sqlite_file.TURN_S, other.rollback).start()
-        began = time.monotonic()
+    monkeypatch.setattr(sqlite_file, "HELD_S", 1.5)
+    with another_writer(path, turns=4, seconds=1):
         await saver.adelete_thread("thread")
-        assert time.monotonic() - began > 2 * sqlite_file.TURN_S
+
+
+async def test_does_not_wait_as_long_for_a_writer_that_holds_on(
+    saver: OnceSqliteSaver, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "HELD_S", 0.1)
+    held = "another process holds it"
+    with another_writer(path, turns=1, seconds=3), pytest.raises(StorageError, match=held):
+        await saver.adelete_thread("thread")
 
 
 async def test_makes_the_folders_of_the_file(tmp_path: Path, serde: SerializerProtocol) -> None:

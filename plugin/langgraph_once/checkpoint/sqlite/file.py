@@ -27,8 +27,10 @@ __all__ = [
 ]
 
 BUSY_TIMEOUT_S = 30.0
-"""How long a writer waits for another one; each holds the database for milliseconds."""
-
+"""How long a writer waits for others that take turns; each holds the database for milliseconds."""
+HELD_S = 5.0
+"""How long it waits for one that holds on, as LangGraph's savers do. Neither a close nor the end of
+a run that is interrupted comes before what waits."""
 TURN_S: Final = 0.5
 """How long SQLite waits at a time: meanwhile Ctrl-C is not heard."""
 
@@ -43,17 +45,28 @@ _PROVE_WRITABLE = ("BEGIN IMMEDIATE", "CREATE TABLE once_probe (x)", "ROLLBACK")
 
 
 class _Patient(sqlite3.Connection):
-    """Waits for other writers in turns."""
+    """Waits for other writers in turns, and looks between them whether somebody has written."""
 
     def execute(self, *given: Any) -> sqlite3.Cursor:
-        give_up = time.monotonic() + BUSY_TIMEOUT_S
+        began = changed = time.monotonic()
+        version = None
         while True:
             try:
                 return super().execute(*given)
             except sqlite3.OperationalError as error:
-                if kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                if kind(error) != sqlite3.SQLITE_BUSY:
+                    raise
+                now, before, version = time.monotonic(), version, self._version()
+                changed = changed if version == before else now
+                if now > began + BUSY_TIMEOUT_S or now > changed + HELD_S:
                     raise
             time.sleep(0.01)  # for a change of the journal mode SQLite does not wait at all
+
+    def _version(self) -> Any:
+        try:
+            return super().execute("PRAGMA data_version").fetchone()
+        except sqlite3.OperationalError:
+            return None
 
 
 def connect(address: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
