@@ -55,7 +55,7 @@ def test_generated_pages_are_up_to_date(page: str) -> None:
 
 
 def test_the_table_of_trust_is_the_one_that_decides_wherever_it_stands() -> None:
-    pages = [(ROOT / page).read_text() for page in ("README.md", "SECURITY.md", "docs/security.md")]
+    pages = [(ROOT / page).read_text() for page in ("SECURITY.md", "docs/security.md")]
     (table,) = {
         re.findall(r"^\| \| `strict`.*?\n(?=\n)", page, re.MULTILINE | re.DOTALL)[0]
         for page in pages
@@ -106,6 +106,14 @@ def test_targets_of_make_are_there() -> None:
     for page in (*SHOWN, *pages()[1:]):
         named = set(re.findall(r"(?:`|^)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE))
         assert named <= targets, page
+
+
+def test_paths_lead_somewhere() -> None:
+    for page in (*SHOWN, *pages()[1:]):
+        if page != "CHANGELOG.md":  # which names what there was
+            text = (ROOT / page).read_text()
+            for path in re.findall(r"`((?:plugin|tests|bench|demo|graphs|docs)/[\w/.-]+)`", text):
+                assert (ROOT / path).exists(), f"{page}: {path}"
 
 
 def test_settings_are_known() -> None:

@@ -35,6 +35,7 @@ def test_the_demo_answers_an_interrupt_and_says_which_texts_were_repeated(
 ) -> None:
     threads = client.threads.count()
     done = run(server.url, "research", "--answer", "approve")
+    assert "not wrapped" not in done.stdout
     assert "LangGraph: repeated: I look up who wrote about offset tracking" in done.stdout
     assert "once:" not in done.stdout
     assert done.stderr == ""
@@ -43,6 +44,10 @@ def test_the_demo_answers_an_interrupt_and_says_which_texts_were_repeated(
 
 def test_without_an_answer_it_says_what_it_waits_for(server: DevServer) -> None:
     assert "give one with --answer" in run(server.url, "research").stderr
+
+
+def test_it_says_that_a_graph_is_not_wrapped(server: DevServer) -> None:
+    assert "The graph is not wrapped" in run(server.url, "agent_plain", "--say", "Hello").stdout
 
 
 def test_a_graph_that_is_not_there(server: DevServer) -> None:

@@ -55,6 +55,7 @@ def test_misspelt_keys_would_be_ignored(tmp_path: Path) -> None:
         store={"once": {}, "indx": {}},
         checkpoiter={"path": SAVER},
         _comment="is none",
+        other_tool={"has": "keys"},
         once={"dedup": {}},
     )
     expect(

@@ -92,8 +92,8 @@ def test_a_project_of_a_template_is_wired_and_undone(tmp_path: Path) -> None:
     file.chmod(0o600)
     installed = {"PYTHONPATH": str(tmp_path / "src")}
     asked = init(tmp_path, **installed)
-    assert (asked.returncode, file.read_text()) == (1, TEMPLATE)
-    assert "`--yes` writes without asking" in asked.stderr
+    assert (asked.returncode, asked.stderr, file.read_text()) == (0, "", TEMPLATE)
+    assert "`--yes` writes without asking" in asked.stdout
     assert '+            "once": {"target": "agent.graph:graph"}' in asked.stdout
     assert '-        "agent": "./src/agent/graph.py:graph"' in asked.stdout
 
@@ -130,12 +130,14 @@ def test_a_graph_that_import_does_not_find_is_left_until_it_is_installed(tmp_pat
 def test_init_leaves_what_it_does_not_understand_or_would_break(tmp_path: Path) -> None:
     (tmp_path / "many.py").write_text(MANY)
     (tmp_path / "raises.py").write_text("raise RuntimeError('no key')\n")
+    (tmp_path / "my-agent.py").write_text(GRAPH)
     extra = "def stream_transformers(): return []\n"
     (tmp_path / "transformed.py").write_text(GRAPH + extra)
     left: dict[str, Any] = {
         "raises": "./raises.py:graph",
         "with_saver": "./many.py:with_saver",
         "gone": "./gone.py:graph",
+        "hyphen": "./my-agent.py:graph",
         "script": "./agent.ts:graph",
         "ours": {"path": f"{GRAPHS_MODULE}:ours", "once": {"target": "many:graph"}},
         "odd": {"path": "many:graph", "once": {}},
@@ -170,6 +172,7 @@ def test_init_leaves_what_it_does_not_understand_or_would_break(tmp_path: Path) 
     assert after["http"] == {"cors": {"allow_origins": ["*"]}, "app": APP}
     assert "\n" not in (tmp_path / "langgraph.json").read_text()
     assert "RuntimeError: no key" in run.stdout
+    assert "graphs.hyphen: left as it is; `import` takes no 'my-agent'" in run.stdout
     assert "add a pyproject.toml" in run.stdout
 
 
@@ -180,7 +183,7 @@ def test_the_store_is_wired_where_that_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / ".langgraph_api").mkdir()
     first = init(tmp_path, "--yes", **installed)
     assert file.read_text() == WIRED
-    assert "unread: threads." in first.stdout
+    assert "unread: threads. Old threads are still listed, but cannot go on" in first.stdout
     assert "`langgraph-once init --store` keeps long-term memory" in first.stdout
     run = init(tmp_path, "--yes", "--store", **installed)
     assert (run.returncode, run.stderr) == (0, "")
@@ -276,7 +279,7 @@ def test_mistakes_are_one_line_and_nothing_is_written(tmp_path: Path) -> None:
         assert file.read_text() == text
     file.write_text('{"graphs": {"a": "b:c"}, "checkpointer": {"path": "d.e"}}')
     assert "--graph is for a project without" in told("--graph", "agent=agent.py:graph")
-    assert "--database is for a project without" in told("--database", "threads.sqlite")
+    assert "has a checkpointer: write the file as its `once.path`" in told("--database", "t.sqlite")
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.workers import Workers
 
-__all__ = ["Opening", "open_in_thread"]
+__all__ = ["Opening", "close_in_thread", "open_in_thread"]
 
 S = TypeVar("S", bound=OnceSaver)
 T = TypeVar("T")
@@ -42,11 +42,20 @@ async def open_in_thread(open_: Callable[[], T], close: Callable[[T], object]) -
     except asyncio.CancelledError:
         is_left.set()
         if opened:
-            await asyncio.to_thread(close_opened)
+            await close_in_thread(close_opened)
         raise
     finally:
         worker.stop()
     return opened.pop()
+
+
+async def close_in_thread(close: Callable[[], object]) -> None:
+    """Close something in a thread, for an event loop.
+
+    It is closed even if the caller is cancelled meanwhile: `asyncio.to_thread` would then drop a
+    call that no thread has begun.
+    """
+    await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, close))
 
 
 class Opening(Generic[S]):
@@ -81,4 +90,4 @@ class Opening(Generic[S]):
         return await open_in_thread(self.__enter__, lambda saver: saver.close())
 
     async def __aexit__(self, *given: object) -> None:
-        await asyncio.to_thread(self.__exit__)
+        await close_in_thread(self.__exit__)

@@ -29,7 +29,7 @@ def stock_wrote(saver: OnceSaver) -> str | None:
     if when is None:
         return None
     return (
-        f"LangGraph's saver, or ours before 0.3, stored a checkpoint at {when:%Y-%m-%d %X} UTC. "
+        f"LangGraph's saver, or ours up to 0.2.0, stored a checkpoint at {when:%Y-%m-%d %X} UTC. "
         "If that is after your last deploy, a replica still runs it, and cannot read what ours "
         "writes, unless ONCE_SERDE__COMPATIBLE=true"
     )

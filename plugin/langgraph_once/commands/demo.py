@@ -14,6 +14,9 @@ from langgraph_once.errors import ConfigError
 
 __all__ = ["demo_command"]
 
+_CLIENT_ALONE = """\
+The graph is not wrapped by `once`, so the right column is what our client alone can do.
+`langgraph-once init` in the server's project wraps it."""
 _HELLO = "How is each message delivered exactly once?"
 
 
@@ -45,7 +48,7 @@ def demo_command(
       langgraph-once demo http://127.0.0.1:2024 agent --say "To Rome, please."
       langgraph-once demo http://127.0.0.1:2024 research --answer approve
     """
-    from langgraph_once.compare.comparison import as_json, compared, faults, table
+    from langgraph_once.compare.comparison import as_json, compared, faults, is_unwrapped, table
 
     start = _started(say, given)
     answers = [_json_or_text(each) for each in answer]
@@ -54,6 +57,8 @@ def demo_command(
         tell(json.dumps(as_json(view)))
         return
     tell("\n".join([*table(view), *faults(view)]))
+    if is_unwrapped(view):
+        tell(_CLIENT_ALONE)
     if any(side.waiting for side in view.sides.values()):
         tell("It waits for an answer; give one with --answer.", err=True)
 

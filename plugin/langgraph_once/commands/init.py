@@ -77,7 +77,8 @@ def init_command(
     if plan.text == before:
         click.echo(f"{CONFIG}: nothing to change")
         return
-    _ask(before, plan.text, yes)
+    if not _is_agreed(before, plan.text, yes):
+        return
     _record(before, plan.text)
     _write(plan.text)
     _tell_next(parsed, plan.text, environ)
@@ -97,7 +98,8 @@ def _refuse_what_is_there(
         raise click.UsageError(f"--graph is for a project without graphs; {CONFIG} has some")
     if database is not None and parsed.get("checkpointer"):
         raise click.UsageError(
-            f"--database is for a project without a checkpointer; {CONFIG} has one"
+            f"{CONFIG} has a checkpointer: write the file as its `once.path`, or set a URL as "
+            f"{_DATABASE_URL}; `langgraph-once migrate --to` copies the threads there"
         )
 
 
@@ -143,14 +145,15 @@ def _refuse_without_graphs(plan: Plan) -> None:
         raise ConfigError(CONFIG, problem)
 
 
-def _ask(before: str | None, after: str | None, yes: bool) -> None:
-    """Show the difference, and ask; None stands for no file."""
+def _is_agreed(before: str | None, after: str | None, yes: bool) -> bool:
+    """Show the difference, and ask where somebody can answer; None stands for no file."""
     _show(before or "", after or "")
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise ConfigError(CONFIG, "nothing is written; `--yes` writes without asking")
-    click.confirm(f"Remove {CONFIG}?" if after is None else f"Write {CONFIG}?", abort=True)
+    if not yes and not sys.stdin.isatty():
+        click.echo("Nothing is written yet; `--yes` writes without asking.")
+        return False
+    if not yes:
+        click.confirm(f"Remove {CONFIG}?" if after is None else f"Write {CONFIG}?", abort=True)
+    return True
 
 
 def _write(text: str | None) -> None:
@@ -201,7 +204,8 @@ def _undo(yes: bool) -> None:
         raise ConfigError(
             CONFIG, "has changed since `init`; take these lines back by hand, and keep yours"
         )
-    _ask(now, record["before"], yes)
+    if not _is_agreed(now, record["before"], yes):
+        return
     _write(record["before"])
     _RECORD.unlink()
     click.echo(f"{CONFIG} is as it was. What was stored meanwhile stays in its database.")
@@ -217,7 +221,10 @@ def _tell_next(before: dict[str, Any], after: str, environ: dict[str, str]) -> N
     ]
     if moved and _OLD_DATA.is_dir():
         what = " and ".join(moved)
-        click.echo(f"What `langgraph dev` has kept so far stays in {_OLD_DATA}, unread: {what}.")
+        click.echo(
+            f"What `langgraph dev` has kept so far stays in {_OLD_DATA}, unread: {what}. Old "
+            "threads are still listed, but cannot go on: delete the folder, or `--undo`."
+        )
     if _path(wired, "store") is None:
         click.echo("`langgraph-once init --store` keeps long-term memory in our database, too.")
     if environ:
@@ -227,9 +234,9 @@ def _tell_next(before: dict[str, Any], after: str, environ: dict[str, str]) -> N
             "For `langgraph build`, add a pyproject.toml: in the image, the modules of your graphs "
             "must be installed."
         )
-    ignored = Path(".gitignore")
-    if ignored.is_file() and _RECORD.parent.name not in ignored.read_text(errors="replace"):
-        click.echo(f"Add {_RECORD.parent}/ to .gitignore: threads are kept there.")
+    ignored, folder = Path(".gitignore"), _RECORD.parent.name
+    if ignored.is_file() and f'"{folder}/' in after and folder not in ignored.read_text():
+        click.echo(f"Add {folder}/ to .gitignore: threads are kept there.")
     click.echo("Next: langgraph dev")
 
 

@@ -24,7 +24,7 @@ from langgraph_once.compare.client import Counting
 from langgraph_once.errors import OnceError
 from langgraph_once.redaction import printable
 
-__all__ = ["as_json", "compared", "faults", "table"]
+__all__ = ["as_json", "compared", "faults", "is_unwrapped", "table"]
 
 SIDES: Final[tuple[Side, ...]] = ("stock", "once")
 ROWS: Final = {
@@ -95,6 +95,12 @@ def faults(view: View) -> Iterator[str]:
                     if mark in FAULTS:
                         words = " ".join(text.split())
                         yield printable(f"{name}: {mark.replace('_', ' ')}: {words}")
+
+
+def is_unwrapped(view: View) -> bool:
+    """Whether the server said nothing to who reads with this package that only `once` knows."""
+    counts = view.sides["once"].counts
+    return counts.texts > 0 and counts.annotated == 0
 
 
 def as_json(view: View) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import Final
 from langgraph_once.checkpoint.backend import Claim
 from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.moving.cells import why
-from langgraph_once.checkpoint.opening import open_in_thread
+from langgraph_once.checkpoint.opening import close_in_thread, open_in_thread
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import seconds_in
@@ -75,7 +75,7 @@ async def _look_again_and_again(
                 try:
                     await _look(saver, rules)
                 finally:  # not here: `langgraph dev` refuses what may block
-                    await asyncio.to_thread(_give_up, claim)
+                    await close_in_thread(claim.close)
         except Exception as error:  # a server is no worse for it
             retention.failures += 1
             logger.warning("Retention stopped, and goes on in %s: %s", rules.every, why(error))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
 
 import click
 
+from langgraph_once.checkpoint.moving.cells import Trouble
 from langgraph_once.commands.opened_database import (
     Database,
     database_of,
@@ -18,6 +22,9 @@ from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.verify.verify import Verdict, repair, verify
 
 __all__ = ["verify_command"]
+
+_MOST_ALIKE: Final = 10
+"""So many findings of one kind have a line each."""
 
 
 @click.command("verify", short_help="Check all that a database holds.")
@@ -63,10 +70,22 @@ def _as_text(verdict: Verdict) -> str:
         f"{verdict.pieces} pieces: "
     )
     count = len(verdict.troubles)
-    lines = [str(trouble) for trouble in verdict.troubles]
+    lines = [*_told(verdict.troubles)]
     if verdict.orphaned:
         lines.append("`--repair` deletes writes on checkpoints that are not there.")
     return "\n".join([*lines, summary + (f"{count} findings" if count else "sound")])
+
+
+def _told(troubles: list[Trouble]) -> Iterator[str]:
+    """A line for each; one alone where many say the same, as without a key."""
+    times = Counter(trouble.problem for trouble in troubles)
+    summed: set[str] = set()
+    for trouble in troubles:
+        if (count := times[problem := trouble.problem]) <= _MOST_ALIKE:
+            yield str(trouble)
+        elif problem not in summed:
+            summed.add(problem)
+            yield f"{trouble}; {count - 1} more say the same, which --json lists"
 
 
 def _as_json(verdict: Verdict) -> str:

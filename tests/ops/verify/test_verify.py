@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import sqlite3
 from collections import Counter
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.errors import SerdeError, StorageError
+from langgraph_once_ops.verify.command import verify_command
 from langgraph_once_ops.verify.verify import Verdict, verify
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import build, on, told
@@ -26,6 +29,7 @@ CELLS = {
 }
 THREADS = ("waits", "done", "forked")
 SECRET = "no zero byte"
+OPEN = whole.serde()
 SEALED = whole.serde(encryption_keys=whole.KEYS)
 
 
@@ -157,6 +161,18 @@ def test_a_finding_names_where_it_is(sound: Path, tmp_path: Path) -> None:
         conn.execute("UPDATE writes SET value = x'00' WHERE rowid = 1")
     (trouble,) = verdict(str(path), SEALED).troubles
     assert trouble[:4] == place
+
+
+def test_what_says_the_same_of_many_values_has_one_line(
+    sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke(verify_command, ["--database", str(sound)])
+    lines = [line for line in run.stdout.splitlines() if "needs the key 'old'" in line]
+    count = sum("needs the key 'old'" in str(each) for each in verdict(str(sound), OPEN).troubles)
+    more = [int(found) for found in re.findall(r"; (\d+) more say the same", run.stdout)]
+    assert run.exit_code == 1
+    assert len(lines) < count == len(lines) + sum(more)
 
 
 def test_a_value_of_postgres_is_named_by_a_checkpoint(database: str) -> None:

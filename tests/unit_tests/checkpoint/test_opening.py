@@ -4,6 +4,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -325,3 +326,22 @@ def test_event_loops_in_several_threads_share_a_new_file(
         **{f"thread {n}": 1 for n in range(4)},
         **{f"copy of thread {n}": 10 for n in range(4)},
     }
+
+
+async def test_a_caller_cancelled_before_a_thread_is_free_still_closes(
+    tmp_path: Path, serde: SerializerProtocol
+) -> None:
+    is_free = threading.Event()
+    asyncio.get_running_loop().set_default_executor(one := ThreadPoolExecutor(1))
+    opening = open_sqlite_saver(tmp_path / "c.db", serde=serde)
+    saver = await opening.__aenter__()
+    one.submit(is_free.wait)
+    leaving = asyncio.create_task(opening.__aexit__(None, None, None))
+    await asyncio.sleep(0.05)
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    is_free.set()
+    one.shutdown()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        saver.conn.execute("SELECT 1")

@@ -22,7 +22,10 @@ _ADVICE: Final = (
     ),
     (psycopg_pool.PoolClosed, "its saver was closed; open one anew"),
     (NewerSchemaError, "install the version that made it, or a newer one"),
-    (psycopg.errors.InsufficientPrivilege, "grant the role what it needs; set up as the owner"),
+    (
+        psycopg.errors.InsufficientPrivilege,
+        "GRANT SELECT to read, and INSERT, UPDATE and DELETE to write; set up as the owner",
+    ),
     (psycopg.errors.ReadOnlySqlTransaction, "it is read-only; name the primary server"),
     (psycopg.errors.DiskFull, "its disk is full; make room"),
     (psycopg.errors.OutOfMemory, "the server is out of memory; give it more"),

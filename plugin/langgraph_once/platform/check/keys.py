@@ -19,16 +19,14 @@ _HOLDERS = ("CheckpointerConfig", "HttpConfig", "StoreConfig", "GraphDef")
 def unread_keys(parsed: Mapping[str, Any]) -> Iterator[CheckFinding]:
     """Yield the keys that have no effect.
 
-    At the top that is every unknown key, which langgraph-cli drops. Below it, LangGraph hands
-    unknown keys on, and components may have their own; so only what is almost a known key counts.
+    Others may keep keys of theirs in the file; so only what is almost a known key counts.
 
     Args:
         parsed: A `langgraph.json`.
     """
-    known = _keys_of("Config")
-    for key in parsed:
-        if known and key not in known and not key.startswith(("$", "_", "/")):
-            yield finding("ignored", _at(key), _NO_PLACE if key == _ONCE else _unknown(key, known))
+    if _ONCE in parsed:
+        yield finding("ignored", _at(_ONCE), _NO_PLACE)
+    yield from _almost(parsed, "", {*_keys_of("Config"), _ONCE})
     checkpointer, http, store, graph = map(_keys_of, _HOLDERS)
     yield from _almost(parsed.get("checkpointer"), "checkpointer", {*checkpointer, _ONCE})
     yield from _almost(parsed.get("http"), "http", {*http, _ONCE})
@@ -61,12 +59,7 @@ def _almost(component: Any, at: str, known: Iterable[str]) -> Iterator[CheckFind
         near = misspelt(key, known)
         if near is not None and near != key and key not in known:
             problem = f"unknown key, which has no effect; did you mean {near!r}?"
-            yield finding("ignored", _at(f"{at}.{key}"), problem)
-
-
-def _unknown(key: str, known: Iterable[str]) -> str:
-    near = misspelt(key, known)
-    return "unknown key, which has no effect" + (f"; did you mean {near!r}?" if near else "")
+            yield finding("ignored", _at(f"{at}.{key}" if at else key), problem)
 
 
 def _at(key: str) -> str:

@@ -121,6 +121,10 @@ def _cannot_import(file: str) -> str:
         return f"there is no file {file!r}"
     if not file.endswith(".py"):
         return "it is no Python"
+    if not Path(file).stem.isidentifier():
+        return (
+            f"`import` takes no {Path(file).stem!r}, which a wrapped graph needs: rename the file"
+        )
     return (
         f"`import` does not find {file!r}, which a wrapped graph needs; if the project is a "
         "package, install it with `pip install -e .` and run this again"

@@ -292,13 +292,11 @@ def beside_failed(metadata: dict[str, Any]) -> tuple[dict[str, Any], str | None]
 
 def raised_update(error: BaseException, task: Task, node: str | None) -> Command[Any] | None:
     """What a command that was raised to the graph of this task says to write there."""
-    if not isinstance(error, ParentCommand) or not error.args:
+    if not isinstance(error, ParentCommand):
         return None
-    command = error.args[0]
+    (command,) = error.args
     graph_names = {task.ns, node_path(task.ns.split(NS_SEP)), node}  # as upstream compares it
-    if not isinstance(command, Command) or command.graph not in graph_names:
-        return None
-    return Command(update=command.update)
+    return Command(update=command.update) if command.graph in graph_names else None
 
 
 class TaskWrite(NamedTuple):

@@ -307,7 +307,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
                 self._send_removal(meta, task, message.id, source)
         elif is_unnamed:
             if self.run.form.folds:  # a state tells it, and under which id
-                self._send_whole(written._replace(is_listed=False), "unnamed")
+                self._send_whole(written, "unnamed")
         else:
             is_news = is_named_here or self._has_changed(task, message)
             if is_named_here:

@@ -150,6 +150,12 @@ class TestOneRun:
         out = fed(Deduplicator(), *tokens("a b", "m", last=False), said(last))
         assert "".join(message.text for message in out) == "ab"
 
+    def test_d8_a_last_chunk_that_brings_a_call_is_no_repetition_of_it(self) -> None:
+        call: Any = {"id": "c", "name": "look", "args": "{}", "index": 0}
+        last = AIMessageChunk(content="ab", id="m", tool_call_chunks=[call], chunk_position="last")
+        out = fed(Deduplicator(), *tokens("a b", "m", last=False), said(last))
+        assert [piece["id"] for piece in out[-1].tool_call_chunks] == ["c"]
+
     def test_d9_ids_of_langchain_and_of_the_provider_are_one_message(self) -> None:
         parts = [said(AIMessageChunk(content="a", id="provider"))]
         parts += [said(AIMessageChunk(content=text, id="lc_run--1")) for text in "bc"]
@@ -173,6 +179,13 @@ class TestBadInput:
         chunks: Any = [("messages", (AIMessage("Hi", id="m"), {})), "nonsense"]
         with pytest.raises(StreamError):
             list(dedup(chunks, stream_mode=ALL_MODES))
+
+    def test_only_a_message_that_is_taken_for_a_copy_is_counted_as_inferred(self) -> None:
+        deduplicator = Deduplicator()
+        fed(deduplicator, *tokens("a b", "m"), said(AIMessage("new", id="n")))
+        assert deduplicator.stats.inferred == 0
+        fed(deduplicator, said(AIMessage("ab", id="copy")))
+        assert deduplicator.stats.inferred == 1
 
     def test_with_the_annotation_nothing_is_inferred(self) -> None:
         deduplicator = Deduplicator()

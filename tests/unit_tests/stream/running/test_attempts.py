@@ -12,7 +12,7 @@ from langgraph.types import RetryPolicy
 
 from langgraph_once import once
 from langgraph_once.stream.part.content import content_of
-from langgraph_once.stream.running.attempts import ModelRun, Task, Tasks
+from langgraph_once.stream.running.attempts import ModelRun, Task, Tasks, graph_of
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, model, says
 
@@ -23,6 +23,14 @@ def test_the_steps_of_a_task_are_those_around_it_and_its_own() -> None:
     tasks.at_step(outer, 3)
     tasks.at_step(inner, 1)
     assert (outer.steps, inner.steps) == ([3], [3, 1])
+
+
+def test_the_graph_of_a_task_is_named_by_the_task_around_it() -> None:
+    assert [graph_of(Task(ns)) for ns in ("n:1", "n:1|m:2", "n:1|m:2|o:3")] == [
+        "",
+        "n:1",
+        "n:1|m:2",
+    ]
 
 
 def test_what_is_said_inside_tells_the_steps_around_it() -> None:
