@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.part.annotation import annotation_of
-from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.shapes import revive
 
 __all__ = ["MODES", "Piece", "Reader", "Verdict", "messages_in"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import BaseMessageChunk, RemoveMessage
 
 from demo.reader import messages_in
-from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.shapes import revive
 
 __all__ = ["Tally", "message_texts"]
 

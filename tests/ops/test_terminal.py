@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 import sqlite3
 from contextlib import closing
@@ -10,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import Context
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
+from langgraph.store.sqlite import SqliteStore
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming
+from langgraph_once.cli import commands
 from langgraph_once.commands.terminal import tell
 from langgraph_once.compare import ItemOpened, SideView, TextAppended, View
 from langgraph_once.compare.comparison import faults
@@ -49,42 +53,62 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         db.execute(f"INSERT INTO checkpoints ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
         manifest = (f"broken{EVIL}", "", "1f0", "pieces", b"\0", b"{}")
         db.execute(f"INSERT INTO checkpoints ({columns}) VALUES (?, ?, ?, ?, ?, ?)", manifest)
+    with SqliteStore.from_conn_string(str(path)) as store:
+        store.setup()
+        for value in ({f"v{EVIL}": EVIL}, {"__once__": f"json{EVIL}.aesgcm", "sealed": "damaged"}):
+            store.put((f"ns{EVIL}",), f"k{len(value)}{EVIL}", value)
     return path
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["verify"],
-        ["verify", "--json"],
-        ["migrate", "--to", "msgpack", "--dry-run"],
-        ["migrate", "--into", "copy.sqlite"],
-        ["rotate", "--dry-run"],
-        ["rotate"],
-        ["inspect"],
-        ["inspect", f"t{EVIL}"],
-        ["inspect", f"broken{EVIL}"],
-        ["inspect", "--json"],
-        ["survey"],
-        ["prune", "--keep-last", "1", "--dry-run"],
-        ["prune", "--older-than", "1d", "--status", "idle", "--dry-run"],
-        ["store", "--to", "encrypted", "--dry-run"],
-        ["types"],
-        ["rehearse", "--graph", "terminal_graph:graph"],
-    ],
-    ids=" ".join,
-)
+COMMANDS = [
+    ["verify"],
+    ["verify", "--json"],
+    ["verify", "--repair"],
+    ["migrate", "--to", "msgpack", "--dry-run"],
+    ["migrate", "--to", "msgpack"],
+    ["migrate", "--into", "copy.sqlite"],
+    ["rotate", "--dry-run"],
+    ["rotate"],
+    ["inspect"],
+    ["inspect", f"t{EVIL}"],
+    ["inspect", f"t{EVIL}", "--diff", "1", "1", "--values"],
+    ["inspect", f"broken{EVIL}"],
+    ["inspect", "--json"],
+    ["survey"],
+    ["survey", "--json"],
+    ["prune", "--keep-last", "1", "--dry-run"],
+    ["prune", "--keep-last", "1"],
+    ["prune", "--older-than", "1d", "--status", "idle", "--dry-run"],
+    ["store", "--to", "encrypted", "--dry-run"],
+    ["store", "--to", "plain"],
+    ["types"],
+    ["check", "--verbose"],
+    ["rehearse", "--graph", "terminal_graph:graph"],
+    ["rehearse", "--graph", "terminal_graph:graph", "--json"],
+]
+
+
+def test_each_command_that_opens_a_database_is_tried() -> None:
+    opens_none = {"init", "demo", "schema", "env"}
+    tried = {command[0] for command in COMMANDS}
+    assert tried | opens_none == {*commands.list_commands(Context(commands))}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_no_command_prints_what_a_terminal_obeys(
     database: Path, tmp_path: Path, command: list[str]
 ) -> None:
+    project = {"dependencies": ["."], "graphs": {"g": "terminal_graph:graph"}}
+    (tmp_path / "langgraph.json").write_text(json.dumps(project))
     (tmp_path / "terminal_graph.py").write_text(
         "from langgraph.graph import START, MessagesState, StateGraph\n"
         "graph = StateGraph(MessagesState).add_node('n', print).add_edge(START, 'n').compile()\n"
     )
     copy = tmp_path / "threads.sqlite"
     copy.write_bytes(database.read_bytes())
-    keys = {"ONCE_SERDE__ENCRYPTION_KEYS": f'{{"k": "{KEY}"}}', "ONCE_DATABASE_URL": str(copy)}
-    env = keys if command[0] in ("rotate", "store") else {"ONCE_DATABASE_URL": str(copy)}
+    env = {"ONCE_DATABASE_URL": str(copy), "ONCE_STORE__PATH": str(copy)}
+    if command[0] in ("rotate", "store"):
+        env["ONCE_SERDE__ENCRYPTION_KEYS"] = f'{{"k": "{KEY}"}}'
     done = run_once(*command, cwd=tmp_path, **env)
     for line in (done.stdout + done.stderr).split("\n"):
         assert line.isprintable(), done

@@ -22,7 +22,7 @@ validate/       what is wrong with what LangGraph stores; a door of its own
 
 from typing import TYPE_CHECKING
 
-from langgraph_once.checkpoint.by_url import ask_database, check_database, open_saver
+from langgraph_once.checkpoint.by_url import backend_of, open_saver
 from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
 from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.lazy import lazily
@@ -43,8 +43,7 @@ else:  # what needs the extra `postgres`
 __all__ = [
     "OncePostgresSaver",
     "OnceSqliteSaver",
-    "ask_database",
-    "check_database",
+    "backend_of",
     "check_sqlite_path",
     "open_postgres_saver",
     "open_saver",

@@ -80,6 +80,12 @@ class AllRows(ABC):
     """Our tables, and their columns besides the thread."""
     path_column: str = "task_path"
     """An expression: where in its step a task is that wrote something."""
+    bytes_of: ClassVar[str]
+    """A function: how many bytes a column of a row takes, told without reading it."""
+    scan: ClassVar[str] = ""
+    """What stands behind the name of a table of which all rows are looked at."""
+    table_names: ClassVar[Statement]
+    """Which tables there are, of savers and of stores, that may be read."""
     recent: ClassVar[str] = "true"
     """A condition: which checkpoints are looked at to find the newest."""
     row_lock: ClassVar[str] = ""
@@ -87,6 +93,22 @@ class AllRows(ABC):
 
     def __init__(self, values: Values) -> None:
         self.values = values
+
+    @staticmethod
+    @abstractmethod
+    def disk_bytes(names: Iterable[str]) -> Program[tuple[int, int]]:
+        """What some tables take on the disk, indexes too, and what of it is known to be free."""
+
+    @staticmethod
+    def rights() -> Program[list[str]]:
+        """What this role may do to checkpoints besides reading, where there are roles."""
+        yield from ()
+        return []
+
+    @staticmethod
+    def stored_bytes(length: int) -> int:
+        """What bytes of some length take in a row."""
+        return length
 
     def leave_out_missing(self) -> Program[None]:
         """Ask for upstream's tables alone, if ours are not there."""

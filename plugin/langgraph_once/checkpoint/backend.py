@@ -10,12 +10,16 @@ A third one is a folder with a class like these, added to `by_url.BACKENDS`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
+from langgraph_once.checkpoint.database import Execute
 from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import CheckpointConfig
 
 __all__ = ["Backend", "Claim"]
@@ -44,12 +48,18 @@ class Backend(ABC):
     """The driver, where it must be installed with an extra of ours."""
     extra: ClassVar[str] = ""
     """That extra."""
+    store_module: ClassVar[str]
+    """What opens upstream's store, as the public names of `langgraph_once.store.sqlite` do."""
     takes_nan: ClassVar[bool] = True
-    """Whether its JSON has NaN and Infinity."""
+    """Whether the JSON of a store has NaN and Infinity."""
     as_json: ClassVar[str] = ""
     """What makes a parameter JSON."""
     as_text: ClassVar[str] = ""
     """What makes a column of JSON text."""
+    item_label: ClassVar[str]
+    """An expression: the first label of the namespace of a store's item, which is its `prefix`."""
+    item_bytes: ClassVar[str]
+    """An expression: what its value takes."""
 
     def __init__(self, database: str) -> None:
         self.database = database
@@ -58,6 +68,16 @@ class Backend(ABC):
     @abstractmethod
     def takes(cls, database: str) -> bool:
         """Whether a path or URL looks like one of this kind."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called in a log or an error: without user and password."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> type[Tables]:
+        """The statements on its tables."""
 
     @property
     def file(self) -> Path | None:
@@ -85,6 +105,30 @@ class Backend(ABC):
     @abstractmethod
     def open_to_read(self, *, config: CheckpointConfig, serde: SerializerProtocol) -> Opening[Any]:
         """Open it without a change, not even to make tables that are missing."""
+
+    @abstractmethod
+    def snapshot(self, schema: str) -> AbstractContextManager[Execute]:
+        """Open it as it is at one moment, whether there are threads or a store or both.
+
+        Args:
+            schema: Where the tables are, if the database has schemas; empty: where it looks.
+
+        Raises:
+            StorageError: It is not there, or cannot be read.
+        """
+
+    @abstractmethod
+    def connect(self, schema: str) -> AbstractContextManager[Callable[..., Any]]:
+        """Connect to what is there, to change the tables of a store.
+
+        What it gives takes a statement and its values, and gives a cursor.
+
+        Args:
+            schema: As `snapshot` takes it.
+
+        Raises:
+            StorageError: It is not there, or cannot be read or written.
+        """
 
     @abstractmethod
     def check(self) -> None:

@@ -12,10 +12,7 @@ from langgraph_once.checkpoint.postgres.backend import PostgresBackend
 from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.config import CheckpointConfig
 
-__all__ = [
-    *("BACKENDS", "ask_database", "backend_of", "check_database", "kind_of", "open_saver"),
-    "open_to_read",
-]
+__all__ = ["BACKENDS", "backend_of", "kind_of", "open_saver"]
 
 BACKENDS: Final[list[type[Backend]]] = [PostgresBackend, SqliteBackend]
 """All kinds of databases; the first that takes an address has it."""
@@ -56,42 +53,3 @@ def open_saver(
         StorageError: On entering: the database cannot be opened or written.
     """
     return backend_of(database).open(config=config, serde=serde, makes_tables=makes_tables)
-
-
-def open_to_read(
-    database: str, *, config: CheckpointConfig, serde: SerializerProtocol
-) -> Opening[Any]:
-    """Open a database that is not changed, not even to make tables that are missing.
-
-    Args:
-        database: As `open_saver` takes it.
-        config: How it is opened.
-        serde: Reads what is stored.
-
-    Raises:
-        ConfigError: A URL of another database.
-        StorageError: On entering: the database is not there, or cannot be read.
-    """
-    return backend_of(database).open_to_read(config=config, serde=serde)
-
-
-def check_database(database: str) -> None:
-    """Prove that a database can be used. Nothing is made in it, and no file is left behind.
-
-    A PostgreSQL must answer; what the saver may do there, it finds out when it is opened. A file of
-    SQLite must be one that can be opened and written, or be made.
-
-    Raises:
-        ConfigError: A URL of another database.
-        StorageError: It cannot be used.
-    """
-    backend_of(database).check()
-
-
-def ask_database(database: str) -> None:
-    """Ask a database that a saver has opened whether it answers, by a connection of its own.
-
-    Raises:
-        StorageError: It does not.
-    """
-    backend_of(database).ask()

@@ -22,6 +22,7 @@ __all__ = [
     "MOST_DROPS",
     "EmptyDatabaseError",
     "Engine",
+    "Execute",
     "Insert",
     "NewerSchemaError",
     "Program",
@@ -119,6 +120,7 @@ def _insert_sql(insert: Insert, count: int) -> str:
 
 
 Program: TypeAlias = Generator[Statement, list[Row], T]
+Execute: TypeAlias = Callable[[Statement], list[Row]]
 
 
 class Engine(ABC):
@@ -192,7 +194,7 @@ class Engine(ABC):
         self._workers.stop()
 
 
-def drive(program: Program[T], execute: Callable[[Statement], list[Row]]) -> T:
+def drive(program: Program[T], execute: Execute) -> T:
     """Execute the statements of a program until it returns."""
     return RunningProgram(program).resume(execute)
 
@@ -212,7 +214,7 @@ class RunningProgram(Generic[T]):
         self.is_answered = False
         self.may_move = False
 
-    def resume(self, execute: Callable[[Statement], list[Row]]) -> T:
+    def resume(self, execute: Execute) -> T:
         """Execute what was executed before, and what comes, until the program returns."""
         rows: list[Row] | None = None
         for statement in self._unanswered:
@@ -229,9 +231,7 @@ class RunningProgram(Generic[T]):
                 self._unanswered.clear()  # it may be much
         return self._result[0]
 
-    def _rows_of(
-        self, statement: Statement, execute: Callable[[Statement], list[Row]]
-    ) -> list[Row]:
+    def _rows_of(self, statement: Statement, execute: Execute) -> list[Row]:
         rows = execute(statement)
         self.is_answered = self.is_answered or statement.has_rows
         return rows

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from langgraph_once.checkpoint.by_url import backend_of, open_saver, open_to_read
+from langgraph_once.checkpoint.by_url import backend_of, open_saver
 from langgraph_once.checkpoint.moving.cells import Progress
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.commands.project_settings import load_if_there
@@ -26,7 +26,6 @@ __all__ = [
     "Database",
     "database_of",
     "database_option",
-    "is_there",
     "sized",
     "tell_left",
     "telling",
@@ -54,7 +53,7 @@ class Database(NamedTuple):
 
     def to_read(self) -> Opening[Any]:
         """Open it to be read; it must be there."""
-        return open_to_read(self.url, config=self.config, serde=self.serde)
+        return backend_of(self.url).open_to_read(config=self.config, serde=self.serde)
 
     def to_write(self, *, makes_tables: bool = True) -> Opening[Any]:
         """Open it to be written; it is made if it is not there."""
@@ -86,15 +85,6 @@ def database_of(config: str, database: str | None) -> Database:
         types = types_of_code(manifest).listed
     serializer = serializer.with_msgpack_allowlist(types)
     return Database(database or settings.database, settings.checkpoint, serializer)
-
-
-def is_there(url: str) -> bool:
-    """Whether a file of SQLite is there; a PostgreSQL tells it when it is opened.
-
-    Raises:
-        ConfigError: It is a URL of another database.
-    """
-    return backend_of(url).is_there
 
 
 def tell_left(troubles: Iterable[Any]) -> None:

@@ -28,10 +28,9 @@ from langgraph_once.events.reading.channels import node_updates
 from langgraph_once.events.reading.thread_memory import Bounded, RecentKeys
 from langgraph_once.stream import OnceStreams, Part, event_part, once, sdk_part, v2_part
 from langgraph_once.stream.bookkeeping import Call, Calls
-from langgraph_once.stream.part.from_json import revive, revive_part
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.places import NODE_KEY, TASK_NS_KEY, Pattern
-from langgraph_once.stream.part.shapes import reader
+from langgraph_once.stream.part.shapes import reader, revive, revive_part
 from langgraph_once.stream.v3.reading import EventReader
 
 __all__ = [

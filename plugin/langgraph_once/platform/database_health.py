@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
-from langgraph_once.checkpoint import ask_database
+from langgraph_once.checkpoint import backend_of
 
 __all__ = ["DatabaseHealth"]
 
@@ -53,6 +53,6 @@ class DatabaseHealth:
         with self._lock:
             under_way = self._asking.get(kept)
             if under_way is None or under_way.done():
-                under_way = self._threads.submit(ask_database, self._databases[kept])
+                under_way = self._threads.submit(lambda: backend_of(self._databases[kept]).ask())
                 self._asking[kept] = under_way
             return under_way

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from langgraph_once import extensions
-from langgraph_once.checkpoint import check_database
+from langgraph_once.checkpoint import backend_of
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source
@@ -77,7 +77,7 @@ def check_settings(settings: Settings, manifest: Manifest | None = None) -> None
     """
     serializer_for(settings)
     check_extensions(settings)
-    check_database(settings.database)
+    backend_of(settings.database).check()
     manifest = manifest or Manifest.from_environment(os.environ)
     if manifest.has_our_store:
         check_store_database(settings, manifest)

@@ -62,13 +62,10 @@ def _with_subgraphs(value: Any) -> Iterator[Pregel[Any, Any, Any, Any]]:
 
 
 def _types_in(graph: Pregel[Any, Any, Any, Any]) -> set[tuple[str, ...]]:
-    builder = getattr(graph, "builder", None)
-    schemas = [] if builder is None else [*builder.schemas, builder.context_schema]
-    if builder is not None:
-        schemas += _responses(builder)
-    return collect_allowlist_from_schemas(
-        schemas=[schema for schema in schemas if schema is not None], channels=graph.channels
-    )
+    schemas: list[Any] = []  # that are None are passed over
+    if (builder := getattr(graph, "builder", None)) is not None:
+        schemas = [*builder.schemas, builder.context_schema, *_responses(builder)]
+    return collect_allowlist_from_schemas(schemas=schemas, channels=graph.channels)
 
 
 def _responses(builder: Any) -> Iterator[Any]:
@@ -78,5 +75,5 @@ def _responses(builder: Any) -> Iterator[Any]:
         for cell in getattr(function, "__closure__", None) or ():
             with suppress(ValueError):  # the cell is empty
                 held = cell.cell_contents
-                if type(held).__module__ == _RESPONSES and hasattr(held, "schema"):
-                    yield held.schema
+                if type(held).__module__ == _RESPONSES:
+                    yield getattr(held, "schema", None)

@@ -22,9 +22,17 @@ from pydantic import BaseModel
 
 from langgraph_once.errors import StreamError
 from langgraph_once.stream import Part, sdk_part
-from langgraph_once.stream.part.from_json import MESSAGE_KEYS, revive, revive_part
 from langgraph_once.stream.part.messages_within import found_in_input
-from langgraph_once.stream.part.shapes import INTERRUPT_KEY, StreamModes, Version, mode_set, writer
+from langgraph_once.stream.part.shapes import (
+    INTERRUPT_KEY,
+    MESSAGE_KEYS,
+    StreamModes,
+    Version,
+    mode_set,
+    revive,
+    revive_part,
+    writer,
+)
 
 __all__ = [
     "INNER_PREFIX",

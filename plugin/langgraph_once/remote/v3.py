@@ -30,8 +30,7 @@ from langgraph.pregel._remote_run_stream import (
 from langgraph_once.config import DedupConfig
 from langgraph_once.remote.shapes import as_local
 from langgraph_once.stream import CHANNEL, Deduplicator, Part, event_part, v2_part
-from langgraph_once.stream.part.from_json import MESSAGE_KEYS, MESSAGE_TYPES
-from langgraph_once.stream.part.shapes import writer
+from langgraph_once.stream.part.shapes import MESSAGE_KEYS, MESSAGE_TYPES, writer
 from langgraph_once.stream.v3.reading import EventReader
 from langgraph_once.stream.v3.transformer import CHANNEL_METHODS
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import import_module
 from typing import Any, Final
 
+from langgraph_once.checkpoint.backend import Backend
 from langgraph_once.checkpoint.by_url import backend_of
-from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.store.matching import by_key, by_path
 from langgraph_once.store.once_store import OnceStore
 from langgraph_once.store.sealing import Sealing
 
@@ -44,29 +44,20 @@ async def open_store(
         ConfigError: A URL of another database, or settings that do not go together.
         StorageError: The database cannot be opened or written.
     """
-    name, opening = _upstream(database, config, index, ttl)
+    backend, config = backend_of(database), config or CheckpointConfig()
+    upstream = _upstream(backend)
     async with AsyncExitStack() as stack:
+        opening = upstream.open_rows(backend, config=config, index=index, ttl=ttl)
         rows = await stack.enter_async_context(opening)
         if ttl:
             await rows.start_ttl_sweeper()
             stack.push_async_callback(rows.stop_ttl_sweeper)
-        field = by_path if isinstance(backend_of(database), SqliteBackend) else by_key
-        yield OnceStore(rows, Sealing(serde, database), name, field=field)
+        yield OnceStore(rows, Sealing(serde, database), backend.name, field=upstream.FIELD)
 
 
-def _upstream(
-    database: str, config: CheckpointConfig | None, index: Any, ttl: Any
-) -> tuple[str, AbstractAsyncContextManager[Any]]:
-    """The name of a database, and upstream's store in it, not opened yet."""
-    backend = backend_of(database)
-    if isinstance(backend, SqliteBackend):
-        from langgraph_once.store.sqlite import open_sqlite
-
-        return backend.path, open_sqlite(backend.path, index=index, ttl=ttl)
-    from langgraph_once.store.postgres import address_of, open_postgres
-
-    config = config or CheckpointConfig()
-    return address_of(database), open_postgres(database, config=config, index=index, ttl=ttl)
+def _upstream(backend: Backend) -> Any:
+    """The module that opens upstream's store in a database."""
+    return import_module(backend.store_module)
 
 
 def default_database(threads: str) -> str:
@@ -94,15 +85,7 @@ def check_place(database: str, *, config: CheckpointConfig, index: Any) -> None:
         StorageError: It cannot be used.
     """
     backend = backend_of(database)
-    if isinstance(backend, SqliteBackend):
-        from langgraph_once.store.sqlite import check_sqlite
-
-        backend.check()
-        check_sqlite(index)
-    else:
-        from langgraph_once.store.postgres import check_postgres
-
-        check_postgres(database, config=config, index=index)
+    _upstream(backend).check_rows(backend, config=config, index=index)
 
 
 def check_index(index: Any, config: StoreConfig, *, must_encrypt: bool) -> None:

@@ -7,20 +7,24 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
+from langgraph_once.checkpoint.backend import Backend
 from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool
 from langgraph_once.checkpoint.postgres.failures import storage_error
-from langgraph_once.checkpoint.postgres.saver import address_of, ask_postgres
+from langgraph_once.checkpoint.postgres.saver import ask_postgres
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.metrics import pools
+from langgraph_once.store.matching import by_key
 from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embeddings_of_values
 
 # After `driver`, which says which packages are missing.
 from langgraph.store.postgres.aio import AsyncPostgresStore  # isort: skip
 from psycopg.rows import dict_row  # isort: skip
 
-__all__ = ["address_of", "check_postgres", "open_postgres"]
+__all__ = ["FIELD", "check_rows", "open_rows"]
 
+FIELD: Final = by_key
+"""How a filter of upstream's store names a field."""
 _HAS_VECTORS: Final = (
     "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') "
     "OR EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')"
@@ -40,7 +44,7 @@ class _PostgresStore(AsyncPostgresStore):
         return with_embeddings_of_values(super()._prepare_batch_PUT_queries, put_ops)
 
 
-def check_postgres(url: str, *, config: CheckpointConfig, index: Any) -> None:
+def check_rows(backend: Backend, *, config: CheckpointConfig, index: Any) -> None:
     """Ask a database whether it can have the store. Nothing is made in it.
 
     Raises:
@@ -54,7 +58,7 @@ def check_postgres(url: str, *, config: CheckpointConfig, index: Any) -> None:
             "upstream's store sets no schema for each transaction; set it for the role, as with "
             "ALTER ROLE … SET search_path = …, and not here",
         )
-    if not ask_postgres(url, _HAS_VECTORS if index else "SELECT true"):
+    if not ask_postgres(backend.database, _HAS_VECTORS if index else "SELECT true"):
         raise ConfigError(
             "langgraph.json: store.index",
             "this PostgreSQL has no extension `vector`, which vectors need; install pgvector",
@@ -62,28 +66,28 @@ def check_postgres(url: str, *, config: CheckpointConfig, index: Any) -> None:
 
 
 @asynccontextmanager
-async def open_postgres(
-    url: str, *, config: CheckpointConfig, index: Any, ttl: Any
+async def open_rows(
+    backend: Backend, *, config: CheckpointConfig, index: Any, ttl: Any
 ) -> AsyncIterator[AsyncPostgresStore]:
     """Open a pool of connections, with the store's tables made where they are missing.
 
     Raises:
-        ConfigError: As `check_postgres`.
+        ConfigError: As `check_rows`.
         StorageError: The database cannot be reached or written.
     """
 
     async with AsyncExitStack() as stack:
         try:
             # The pool would try for long.
-            await asyncio.to_thread(check_postgres, url, config=config, index=index)
-            pool = _pool(url, config)
+            await asyncio.to_thread(check_rows, backend, config=config, index=index)
+            pool = _pool(backend.database, config)
             pools.add(pool)
             stack.callback(pools.close, pool)
             await stack.enter_async_context(pool)
             store = _PostgresStore(pool, index=index, ttl=ttl)
             await set_up(lambda: _set_up(store, pool, config.schema), _RACES)
         except psycopg.Error as error:
-            raise storage_error(address_of(url), error) from error
+            raise storage_error(backend.name, error) from error
         yield store
 
 

@@ -6,16 +6,22 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 import aiosqlite
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
+from langgraph_once.checkpoint.backend import Backend
 from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
+from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.store.matching import by_path
 from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embeddings_of_values
 
-__all__ = ["check_sqlite", "open_sqlite"]
+__all__ = ["FIELD", "check_rows", "open_rows"]
+
+FIELD: Final = by_path
+"""How a filter of upstream's store names a field."""
 
 # Upstream records a migration after it made the table: another process may be between the two.
 _RACES = (sqlite3.IntegrityError, sqlite3.OperationalError)
@@ -26,12 +32,23 @@ class _SqliteStore(AsyncSqliteStore):
         return with_embeddings_of_values(super()._prepare_batch_PUT_queries, put_ops)
 
 
-def check_sqlite(index: Any) -> None:
-    """Find what no file could do here.
+def check_rows(
+    backend: Backend,
+    *,
+    config: CheckpointConfig,  # noqa: ARG001  # of servers
+    index: Any,
+) -> None:
+    """Find out whether a database can have the store. Nothing is made in it.
 
     Raises:
         ConfigError: Vectors, which this Python's SQLite cannot have.
+        StorageError: The database cannot be opened or written.
     """
+    backend.check()
+    _check_vectors(index)
+
+
+def _check_vectors(index: Any) -> None:
     if index and not hasattr(sqlite3.Connection, "enable_load_extension"):
         raise ConfigError(
             "langgraph.json: store.index",
@@ -41,17 +58,23 @@ def check_sqlite(index: Any) -> None:
 
 
 @asynccontextmanager
-async def open_sqlite(path: str, *, index: Any, ttl: Any) -> AsyncIterator[AsyncSqliteStore]:
+async def open_rows(
+    backend: Backend,
+    *,
+    config: CheckpointConfig,  # noqa: ARG001  # of servers
+    index: Any,
+    ttl: Any,
+) -> AsyncIterator[AsyncSqliteStore]:
     """Open a database file, with the store's tables made where they are missing.
 
     Raises:
-        ConfigError: As `check_sqlite`.
+        ConfigError: As `check_rows`.
         StorageError: It cannot be opened or written.
     """
-    check_sqlite(index)
+    _check_vectors(index)
     async with AsyncExitStack() as stack:
         try:
-            file = await asyncio.to_thread(prepare, path)
+            file = await asyncio.to_thread(prepare, backend.name)
             conn = await stack.enter_async_context(
                 aiosqlite.connect(file, isolation_level=None, timeout=BUSY_TIMEOUT_S)
             )
@@ -60,5 +83,5 @@ async def open_sqlite(path: str, *, index: Any, ttl: Any) -> AsyncIterator[Async
             store = _SqliteStore(conn, index=index, ttl=ttl)
             await set_up(store.setup, _RACES)
         except (OSError, sqlite3.Error) as error:
-            raise not_opened(path, error) from error
+            raise not_opened(backend.name, error) from error
         yield store

@@ -23,19 +23,14 @@ messages that tasks have written whose step is not done. Called from any thread.
 all of this in place afterwards."""
 
 
-def _nothing(*_: object) -> None:
-    """Take no state."""
-
-
 ANNOUNCED: ContextVar[Hears | None] = ContextVar("langgraph_once_announced", default=None)
 
 
 @contextmanager
-def announced(hears: Hears = _nothing) -> Iterator[None]:
+def announced(hears: Hears = lambda *_: None) -> Iterator[None]:
     """Announce the reader to the one stream that is first advanced inside.
 
-    Args:
-        hears: Takes the states that the stream begins with, if it is one of a thread.
+    `hears` takes the states that the stream begins with, if it is one of a thread.
     """
     token = ANNOUNCED.set(hears)
     try:
@@ -45,10 +40,8 @@ def announced(hears: Hears = _nothing) -> Iterator[None]:
 
 
 def take_announcement() -> Hears | None:
-    """What takes the states of the stream that begins; None if its reader did not announce itself.
-
-    No other stream is told.
-    """
+    """What takes the states of the stream that begins, and of no other; None if its reader did not
+    announce itself."""
     hears = ANNOUNCED.get()
     ANNOUNCED.set(None)
     return hears

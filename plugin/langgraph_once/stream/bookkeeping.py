@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any, Final, TypeAlias, TypeVar
@@ -27,18 +27,12 @@ WAIT_S: Final = 1.0
 """How long a stream waits for these calls, once before its first chunk and once after its last.
 
 A database answers within milliseconds. A reader waits about a second for the first token of a
-model as it is, so that nobody notices one that is slow; a longer wait would be seen.
+model as it is; a longer wait would be seen.
 """
 
 
 class Call:
-    """One call; its async form has the same name with an `a` before it.
-
-    Args:
-        of: Whose method it is.
-        method: Its name.
-        arguments: What it is called with.
-    """
+    """One call of a method; its async form has the same name with an `a` before it."""
 
     def __init__(self, of: Any, method: str, *arguments: Any) -> None:
         self.of = of
@@ -51,28 +45,20 @@ Calls: TypeAlias = Generator[Call, Any, T]
 
 
 class FailureGuard:
-    """Lets what is done inside fail; the first failure is told, without any content.
-
-    Args:
-        lost: What is told of it.
-    """
+    """Lets what is done inside fail; tells of the first failure what is `lost`, and no content."""
 
     def __init__(self, lost: str) -> None:
         self._lost = lost
         self._has_told = False
-
-    def tell(self, why: str) -> None:
-        """Tell what is lost, and why."""
-        if not self._has_told:
-            self._has_told = True
-            logger.warning("%s (%s)", self._lost, why)
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:
-            self.tell(type(error).__name__)
+            if not self._has_told:
+                self._has_told = True
+                logger.warning("%s (%s)", self._lost, type(error).__name__)
 
 
 def answer(calls: Calls[T], guard: FailureGuard) -> T | None:
@@ -87,22 +73,18 @@ def answer(calls: Calls[T], guard: FailureGuard) -> T | None:
             found.append(_run(calls))
 
     with guard():
-        thread = _begun(run)
+        # A daemon: the process may end before it does.
+        thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
+        thread.start()
         thread.join(WAIT_S)
-        if not thread.is_alive():
-            return found[0] if found else None
-        raise TimeoutError
-    return None
+        if thread.is_alive():
+            raise TimeoutError
+    return found[0] if found else None
 
 
 async def aanswer(calls: Calls[T], guard: FailureGuard, *, goes_on: bool = False) -> T | None:
-    """`answer`, async.
-
-    Args:
-        calls: The calls.
-        guard: Tells of a failure.
-        goes_on: They are made all the same when they take too long, as those in a thread are.
-    """
+    """`answer`, async. With `goes_on` calls that take too long are made all the same, as those in a
+    thread are."""
     task = asyncio.ensure_future(_arun(calls))
     UNDER_WAY.add(task)
     task.add_done_callback(_ended)
@@ -122,13 +104,6 @@ def _ended(task: asyncio.Future[Any]) -> None:
     UNDER_WAY.discard(task)
     if not task.cancelled():
         task.exception()  # it was told, or comes too late to be
-
-
-def _begun(work: Callable[[], None]) -> threading.Thread:
-    """A thread that works in the caller's context; the process may end before it does."""
-    thread = threading.Thread(target=copy_context().run, args=(work,), daemon=True)
-    thread.start()
-    return thread
 
 
 def _run(calls: Calls[T]) -> T:

@@ -41,10 +41,7 @@ attempt of the task, or of one around it, began anew, or the model failed in the
 
 
 class ModelRunsHandler(NodeHandler):
-    """Notes which model runs may repeat others.
-
-    A reader empties the queue of events later. So what a run may repeat is noted when that run
-    starts, and looked up when its events are read.
+    """Notes which model runs may repeat others: when they start, as events are read later.
 
     Attributes:
         starts: The model runs by their ids, until somebody takes them from here.
@@ -81,13 +78,7 @@ async def told_once(
     config: RunnableConfig | None,
     dedup: DedupConfig,
 ) -> AsyncGenerator[Any]:
-    """The events of a graph, each answer once.
-
-    Args:
-        events: Runs the graph with a config.
-        config: The config that its caller gave.
-        dedup: What counts as a repetition, and who is hidden.
-    """
+    """The events of a graph, each answer once; `events` runs the graph with a config."""
     handler = ModelRunsHandler()
     # Completed first: a config with callbacks takes none from the run around this one.
     heard = merge_configs(ensure_config(config), {"callbacks": [handler]})
@@ -116,7 +107,6 @@ class _ModelRun:
         said: What its chunks say. A run that goes on with another shares this with it.
         answer: What it answered, if it did not stream.
         is_over: The reader has its end.
-        failed_end: Its end in v1, which tells that it failed; kept, as another may go on with it.
     """
 
     def __init__(self, event: Event, task: str, repeats: _ModelRun | None) -> None:
@@ -130,7 +120,6 @@ class _ModelRun:
         self.said: StreamedContent | None = None
         self.answer: Content | None = None
         self.is_over = False
-        self.failed_end: Event | None = None
 
     @property
     def is_silent(self) -> bool:
@@ -142,11 +131,6 @@ class _ModelRun:
         """What its chunks say."""
         return NOTHING if self.said is None else self.said.content()
 
-    def hold(self, event: Event) -> Iterable[Event]:
-        """Keep an event until it is decided; the reader is told nothing."""
-        self.held = [*(self.held or ()), event]
-        return ()
-
 
 class _ModelEventFilter:
     """Decides which events of models are told."""
@@ -155,7 +139,8 @@ class _ModelEventFilter:
         self._hiding = Hiding.of(dedup)
         self._starts = starts
         self._runs: dict[str, _ModelRun | None] = {}
-        self._failed: list[_ModelRun] = []
+        # Their ends, in v1, which tell that they failed; kept, as another run may go on with one.
+        self._failed: dict[_ModelRun, Event] = {}
         self._root: str | None = None
 
     def new(self, event: Event) -> Iterable[Event]:
@@ -169,17 +154,20 @@ class _ModelEventFilter:
         run = self._runs[run_id]
         if run is None:
             return ()
-        if kind == START:
-            return (event,) if run.held is None else run.hold(event)
-        return (self._streamed if kind == STREAM else self._ended)(run, event)
+        if kind != START:
+            return (self._streamed if kind == STREAM else self._ended)(run, event)
+        if run.held is None:
+            return (event,)
+        run.held.append(event)
+        return ()
 
     def ends(self, of: Callable[[_ModelRun], bool] = lambda _: True) -> Iterable[Event]:
         """The ends of runs that failed, in v1, but for those that others went on with."""
-        for run in filter(of, self._failed[:]):
-            self._failed.remove(run)
-            if run.failed_end is not None and not run.is_over:
+        for run in filter(of, [*self._failed]):
+            end = self._failed.pop(run)
+            if not run.is_over:
                 run.is_over = True
-                yield run.failed_end
+                yield end
 
     def _ends_before(self, event: Event) -> Iterable[Event]:
         """Those of a node, or of the graph, that is done; a node that fails has no output."""
@@ -235,21 +223,21 @@ class _ModelEventFilter:
             run.held, old.said = None, run.said
             cut = chunk if rest == chunk.text else rest and end_of(chunk, len(rest))
             return (_shown(event, old, "chunk", cut),) if cut else ()
-        if told.text.startswith(said.text):
-            return run.hold(event)
-        return self._released(run, event)
+        if not told.text.startswith(said.text):
+            return self._released(run, event)
+        run.held.append(event)
+        return ()
 
     def _ended(self, run: _ModelRun, event: Event) -> Iterable[Event]:
         output, old = event["data"].get("output"), run.shown
         if isinstance(output, dict) and output.get("generations") == [[]]:
             if old is run:
-                run.failed_end = event
-                self._failed.append(run)
+                self._failed[run] = event
             return ()
         answer = _answer(output)
         if run.said is None:
             run.answer = NOTHING if answer is None else content_of(answer)
-        if run.held is not None and ((run.answer or run.spoken) != (old.answer or old.spoken)):
+        if run.held is not None and (run.answer or run.spoken) != (old.answer or old.spoken):
             run.is_over = True
             return self._released(run, event)
         run.held, was_over, old.is_over = None, old.is_over, True

@@ -66,8 +66,7 @@ from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.session import FUNCTIONAL_KEYS, StreamThread, aopened, opened, twin_of
-from langgraph_once.stream.v3.events import EventFilter
-from langgraph_once.stream.v3.protocol import EventForm
+from langgraph_once.stream.v3.protocol import EventFilter, EventForm
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
 __all__ = ["OnceStreams", "once"]

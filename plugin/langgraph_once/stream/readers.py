@@ -3,10 +3,9 @@
 A reader announces itself in the config of a run (`READER_KEY`), or, where it reads a graph of its
 own process, as `announcement.py` says. Any other is a stock reader.
 
-A server repeats events to a client that comes back after a cut. Numbers, 1, 2, 3 … on each message
-part as it leaves, mend that: by the number the client knows
-which of them it has, and that none is missing. The numbers are given behind the filter, to what the
-reader is sent and nothing else: so they have no gaps, whatever was withheld before.
+A server repeats events to a client that comes back after a cut. By the numbers, 1, 2, 3 … on each
+message part as it leaves, the client knows which of them it has, and that none is missing. They are
+given behind the filter, to what the reader is sent: so they have no gaps, whatever was withheld.
 
 A number belongs to one stream of the outermost graph. A resume begins at 1 again, as it is another
 run on the server, and so does a run that a server begins anew; there the metadata tell the attempt.
@@ -25,7 +24,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig
 from langgraph_once.stream.dedup.forms import ExactForm, Form, StockForm
 from langgraph_once.stream.part.annotation import ANNOTATION_KEY, NUMBER_KEY
-from langgraph_once.stream.part.shapes import StreamModes, Version
+from langgraph_once.stream.part.shapes import StreamModes, Version, mode_and_data_at
 from langgraph_once.stream.v3.protocol import ExactEvents, ProtocolForm
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "configurable_of",
     "form_of",
     "is_in_a_node",
-    "is_served",
     "is_v3_stream",
     "numbering",
     "wants_numbers",
@@ -68,10 +66,7 @@ def is_in_a_node(merged: RunnableConfig) -> bool:
 
 
 def wants_numbers(merged: RunnableConfig, form: Form) -> bool:
-    """Whether the reader of a stream has asked a server for it, and takes messages by number.
-
-    Who reads a graph in its own process announces itself in another way, and needs no numbers.
-    """
+    """Whether the reader of a stream has asked a server for it, and takes messages by number."""
     is_told = configurable_of(merged).get(READER_KEY) == READER_CHECKPOINT[READER_KEY]
     return is_told and type(form) is ExactForm and not is_in_a_node(merged)
 
@@ -84,67 +79,49 @@ def is_v3_stream(merged: RunnableConfig, version: Version) -> bool:
     return version == "v2" and bool(configurable_of(merged).get(V3_KEY))
 
 
-def is_served(config: RunnableConfig) -> bool:
-    """Whether a LangGraph server runs a run of this config."""
-    return SERVED_KEY in config.get("metadata", {})
-
-
 def form_of(
     dedup: DedupConfig, config: RunnableConfig, version: Version, *, is_announced: bool = False
 ) -> Form:
     """The form of a stream that begins.
 
-    Args:
-        dedup: Its `form` decides, unless that is "auto".
-        config: The config of the run, with what a node hands down. It may announce the reader.
-        version: As given to `graph.stream`.
-        is_announced: Whether the reader announced itself by `announced`.
+    The `form` of `dedup` decides. Where that is "auto", the reader may have announced itself, by
+    `announced` or in the config of the run, in which is also what a node hands down.
     """
-    is_stock = _is_stock(dedup, config, is_announced=is_announced)
+    is_stock = dedup.form == "stock"
+    if dedup.form == "auto" and not is_announced:
+        # A node hands down its config, and with it the announcement of who reads the graph around.
+        told = configurable_of(config).get(READER_KEY)
+        is_stock = is_in_a_node(config) or told in (None, "", PLAIN_READER)
     if is_v3_stream(config, version):
         # In this process there are no events on a wire, which the form of the protocol is for.
-        return ProtocolForm() if is_stock and is_served(config) else ExactEvents()
+        is_on_a_wire = SERVED_KEY in config.get("metadata", {})
+        return ProtocolForm() if is_stock and is_on_a_wire else ExactEvents()
     return StockForm() if is_stock else ExactForm()
-
-
-def _is_stock(dedup: DedupConfig, config: RunnableConfig, *, is_announced: bool) -> bool:
-    if dedup.form != "auto":
-        return dedup.form == "stock"
-    if is_announced:
-        return False
-    # A node hands down its config, and with it the announcement of who reads the graph around.
-    told = configurable_of(config).get(READER_KEY)
-    return is_in_a_node(config) or told in (None, "", PLAIN_READER)
 
 
 def numbering(
     stream_mode: StreamModes, *, subgraphs: bool, version: Version
 ) -> Callable[[Any], Any]:
-    """What numbers the messages among chunks of one shape, and leaves other chunks alone.
-
-    A part without annotation, as of a malformed message, has no number: its reader could not tell
-    it from one that a user has put there.
-    """
+    """What numbers the messages among chunks of one shape, and leaves other chunks alone."""
     numbers = count(1)
+    mode_at, data_at = mode_and_data_at(stream_mode, subgraphs, version)
 
-    def pair(data: tuple[Any, dict[str, Any]]) -> tuple[Any, Any]:
-        message, metadata = data
+    def numbered(chunk: Any) -> Any:
+        if mode_at is not None and chunk[mode_at] != "messages":
+            return chunk
+        message, metadata = chunk if data_at is None else chunk[data_at]
+        # As of a malformed message: its reader could not tell the number from one of a user.
         if ANNOTATION_KEY not in metadata:
-            return data
-        numbered = metadata.copy()  # quicker than `{**metadata}`
-        if NUMBER_KEY in numbered:  # a user's: ours is to stand last
-            del numbered[NUMBER_KEY]
-        numbered[NUMBER_KEY] = next(numbers)
-        return message, numbered
+            return chunk
+        metadata = metadata.copy()  # quicker than `{**metadata}`
+        if NUMBER_KEY in metadata:  # a user's: ours is to stand last
+            del metadata[NUMBER_KEY]
+        metadata[NUMBER_KEY] = next(numbers)
+        pair = message, metadata
+        if data_at is None:
+            return pair
+        if version == "v2":
+            return {**chunk, "data": pair}
+        return (chunk[0], pair) if data_at == 1 else (chunk[0], chunk[1], pair)
 
-    if version == "v2":
-        return lambda chunk: (
-            {**chunk, "data": pair(chunk["data"])} if chunk["type"] == "messages" else chunk
-        )
-    if isinstance(stream_mode, str):
-        return (lambda chunk: (chunk[0], pair(chunk[1]))) if subgraphs else pair
-    if subgraphs:
-        return lambda chunk: (
-            (chunk[0], "messages", pair(chunk[2])) if chunk[1] == "messages" else chunk
-        )
-    return lambda chunk: ("messages", pair(chunk[1])) if chunk[0] == "messages" else chunk
+    return numbered

@@ -10,7 +10,7 @@
 
 from langgraph_once_ops.retention.decision import is_older, outgoing
 from langgraph_once_ops.retention.prune import Pruned, Pruner, prune
-from langgraph_once_ops.retention.row_sizes import Table, tables_named
+from langgraph_once_ops.retention.row_sizes import Table, tables_of
 from langgraph_once_ops.retention.weight import ThreadRows, Weight, read_rows, weigh
 
 __all__ = [
@@ -23,6 +23,6 @@ __all__ = [
     "outgoing",
     "prune",
     "read_rows",
-    "tables_named",
+    "tables_of",
     "weigh",
 ]

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import click
 
+from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.database import EmptyDatabaseError
 from langgraph_once.checkpoint.moving.migrate import migrate, reading, rotating
 from langgraph_once.commands.opened_database import (
     Database,
     database_of,
     database_option,
-    is_there,
     tell_left,
 )
 from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
@@ -75,7 +75,7 @@ def rotate_command(database: str | None, dry_run: bool, for_machines: bool, conf
 
 def _has(what: str, url: str, opened: Database) -> bool:
     """Whether a database has threads, or a store."""
-    if not is_there(url):
+    if not backend_of(url).is_there:
         return False
     try:
         with open_snapshot(url, schema=opened.config.schema) as snapshot:

@@ -25,7 +25,7 @@ def key_use(saver: OnceSaver, *, progress: Progress | None = None) -> KeyUse:
     """Count what is stored in a database of threads by the key that it needs.
 
     Args:
-        saver: The database, as `open_to_read` opens it.
+        saver: The database, as `Backend.open_to_read` opens it.
         progress: Is told how far it is.
 
     Raises:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
-from langgraph_once.checkpoint.by_url import backend_of, kind_of
-from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
-from langgraph_once.checkpoint.sqlite.file import connect, not_opened
+from langgraph_once.checkpoint.backend import Backend
+from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.errors import OnceError
+from langgraph_once.redaction import printable
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store.sealing import Sealing
 
@@ -72,9 +68,10 @@ def rewrite(
     """
     done = Rewritten()
     old, new = (Sealing(serde, database) for serde in (reading, writing))
-    update = _UPDATE.format(json=kind_of(database).as_json)
-    with _opened(database, schema) as execute:
-        for rows in _pages(execute, database):
+    backend = backend_of(database)
+    update = _UPDATE.format(json=backend.as_json)
+    with backend.connect(schema) as execute:
+        for rows in _pages(execute, backend):
             changes = [*_changes(rows, old, new, done, only_sealed=only_sealed)]
             done.rows += len(changes)
             if changes and not is_dry:
@@ -98,23 +95,17 @@ def items_by_key(database: str, *, schema: str = "") -> Counter[str]:
         ConfigError: A URL of another database.
         StorageError: The database cannot be opened or read.
     """
-    with _opened(database, schema) as execute:
+    backend = backend_of(database)
+    with backend.connect(schema) as execute:
         return Counter(
             Sealing.key_of(json.loads(stored))
-            for rows in _pages(execute, database)
+            for rows in _pages(execute, backend)
             for _, _, stored in rows
         )
 
 
-def _opened(database: str, schema: str) -> AbstractContextManager[Any]:
-    backend = backend_of(database)
-    if isinstance(backend, SqliteBackend):
-        return _sqlite(backend.path)
-    return _postgres(database, schema)
-
-
-def _pages(execute: Any, database: str) -> Iterator[list[Any]]:
-    select, after = _SELECT.format(text=kind_of(database).as_text), ("", "")
+def _pages(execute: Any, backend: Backend) -> Iterator[list[Any]]:
+    select, after = _SELECT.format(text=backend.as_text), ("", "")
     while rows := execute(select, after).fetchall():
         yield rows
         after = rows[-1][:2]
@@ -132,7 +123,7 @@ def _changes(
         try:
             new = _rewritten(tuple(prefix.split(".")), key, row, reading, writing)
         except OnceError as error:
-            done.troubles.append(f"{prefix}, {key!r}: {error}")
+            done.troubles.append(printable(f"{prefix}, {key!r}: {error}"))
         else:
             if new is not None:
                 yield new.encode() if isinstance(stored, bytes) else new, prefix, key, stored
@@ -145,30 +136,3 @@ def _rewritten(
     if writing.is_sealed_as_now(row):
         return None
     return json.dumps(writing.row(namespace, key, reading.value(namespace, key, row)))
-
-
-@contextmanager
-def _sqlite(database: str) -> Iterator[Any]:
-    path = Path(database).expanduser().absolute()
-    try:
-        uri = f"{path.as_uri()}?mode=rw"
-        conn = connect(uri, uri=True, isolation_level=None)
-        with contextlib.closing(conn):
-            yield conn.execute
-    except sqlite3.Error as error:
-        raise not_opened(path, error) from error
-
-
-@contextmanager
-def _postgres(database: str, schema: str) -> Iterator[Any]:
-    from langgraph_once.checkpoint.postgres.driver import psycopg
-    from langgraph_once.checkpoint.postgres.failures import storage_error
-    from langgraph_once.checkpoint.postgres.saver import address_of
-
-    try:
-        with psycopg.connect(database, autocommit=True) as conn:
-            if schema:
-                conn.execute("SELECT set_config('search_path', quote_ident(%s), false)", [schema])
-            yield lambda sql, values: conn.execute(sql.replace("?", "%s"), values)
-    except psycopg.Error as error:
-        raise storage_error(address_of(database), error) from error

@@ -19,9 +19,6 @@ from langgraph_once_ops.survey.sizes import (
     Sizes,
     ThreadSize,
     Week,
-    disk_bytes,
-    free_bytes,
-    rights,
     sizes,
 )
 from langgraph_once_ops.survey.snapshot import Snapshot
@@ -167,12 +164,13 @@ def _counted(snapshot: Snapshot, counted: Sizes, now: datetime) -> Survey:
     calls = [each for thread in threads.values() for each in thread.ended_calls()]
     rootless = [each for each in threads.values() if not each.checkpoints]
     count, size = counted.orphan_writes
+    disk, free = snapshot.run(snapshot.tables.disk_bytes(snapshot.names))
     return Survey(
         threads=len(threads),
         checkpoints=counted.rows["checkpoints"],
-        disk=disk_bytes(snapshot),
-        free=free_bytes(snapshot),
-        rights=rights(snapshot),
+        disk=disk,
+        free=free,
+        rights=snapshot.run(snapshot.tables.rights()) if snapshot.has_threads else [],
         bytes=dict(counted.bytes),
         rows=dict(counted.rows),
         weeks=dict(sorted(counted.weeks.items())),

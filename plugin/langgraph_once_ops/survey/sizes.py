@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from langgraph_once.checkpoint.checkpoint_ids import moment_of
 from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.pruning import CALL
-from langgraph_once_ops.retention import Table, tables_named
+from langgraph_once_ops.retention import Table, tables_of
 from langgraph_once_ops.survey.snapshot import Snapshot
 
 __all__ = [
@@ -20,9 +20,6 @@ __all__ = [
     "Sizes",
     "ThreadSize",
     "Week",
-    "disk_bytes",
-    "free_bytes",
-    "rights",
     "sizes",
     "tables_in",
 ]
@@ -30,7 +27,6 @@ __all__ = [
 _BUCKET_CHARS: Final = 6
 """Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
 _REST_OF_ID: Final = "00-0000-6000"
-_RIGHTS: Final = ("INSERT", "UPDATE", "DELETE")
 
 
 @dataclass(slots=True)
@@ -114,7 +110,7 @@ class Sizes:
 
 def tables_in(snapshot: Snapshot) -> list[Table]:
     """The tables of threads that are there."""
-    return tables_named(snapshot.names, is_postgres=snapshot.is_postgres)
+    return [each for each in tables_of(snapshot.tables) if each.name in snapshot.names]
 
 
 def sizes(snapshot: Snapshot) -> Sizes:
@@ -136,16 +132,12 @@ def sizes(snapshot: Snapshot) -> Sizes:
 
 def _add(snapshot: Snapshot, table: Table, found: Sizes) -> None:
     # Summed up where the rows are: for each namespace and two hours one row comes here.
-    whole = "::bigint" if snapshot.is_postgres else ""
-    # SQLite reads rows in their order in the file: by the index, each would be sought. The limit
-    # keeps the two queries apart, or it would sort the values themselves.
-    scan = "" if snapshot.is_postgres else "NOT INDEXED LIMIT -1"
     rows = snapshot.ask(
         Statement(
             f"SELECT thread_id, namespace, substr(newest, 1, {_BUCKET_CHARS}), count(*), "
-            f"sum(size){whole}, max(size), max(newest) FROM (SELECT thread_id, "
+            "CAST(sum(size) AS bigint), max(size), max(newest) FROM (SELECT thread_id, "
             f"{table.namespace} AS namespace, {table.size} AS size, {table.newest} AS newest "
-            f"FROM {table.name} {scan}) sized GROUP BY 1, 2, 3"
+            f"FROM {table.name} {snapshot.tables.scan}) sized GROUP BY 1, 2, 3"
         )
     )
     for thread_id, name, bucket, count, size, largest, newest in rows:
@@ -184,11 +176,11 @@ def _add_week(found: Sizes, monday: str, count: int, size: int) -> None:
 
 
 def _orphan_writes(snapshot: Snapshot) -> tuple[int, int]:
-    table = tables_in(snapshot)[1]
-    whole = "::bigint" if snapshot.is_postgres else ""
+    name = snapshot.tables.writes_table
+    table = next(each for each in tables_in(snapshot) if each.name == name)
     ((count, size),) = snapshot.ask(
         Statement(
-            f"SELECT count(*), COALESCE(sum({table.size}), 0){whole} FROM {table.name} w "
+            f"SELECT count(*), CAST(COALESCE(sum({table.size}), 0) AS bigint) FROM {name} w "
             "WHERE NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = w.thread_id "
             "AND c.checkpoint_ns = w.checkpoint_ns AND c.checkpoint_id = w.checkpoint_id)"
         )
@@ -203,31 +195,3 @@ def _monday(bucket: str) -> str:
         return ""
     year, week, _ = made.isocalendar()
     return datetime.fromisocalendar(year, week, 1).replace(tzinfo=UTC).date().isoformat()
-
-
-def disk_bytes(snapshot: Snapshot) -> int:
-    """What the database takes on its disk, with indexes and room that is free inside."""
-    if not snapshot.is_postgres:
-        return _bytes_of_pages(snapshot, "page_count")
-    each = " + ".join(f"pg_total_relation_size('{name}')" for name in sorted(snapshot.names))
-    return int(snapshot.ask(Statement(f"SELECT {each}"))[0][0])
-
-
-def free_bytes(snapshot: Snapshot) -> int:
-    """What of that is free; PostgreSQL does not tell."""
-    return 0 if snapshot.is_postgres else _bytes_of_pages(snapshot, "freelist_count")
-
-
-def _bytes_of_pages(snapshot: Snapshot, counted: str) -> int:
-    ((pages,),) = snapshot.ask(Statement(f"PRAGMA {counted}"))
-    ((size,),) = snapshot.ask(Statement("PRAGMA page_size"))
-    return int(pages * size)
-
-
-def rights(snapshot: Snapshot) -> list[str]:
-    """What this role may do besides reading; of SQLite nothing is said."""
-    if not (snapshot.is_postgres and snapshot.has_threads):
-        return []
-    asked = ", ".join(f"has_table_privilege('checkpoints', '{right}')" for right in _RIGHTS)
-    (row,) = snapshot.ask(Statement(f"SELECT {asked}"))
-    return [right for right, may in zip(_RIGHTS, row, strict=True) if may]

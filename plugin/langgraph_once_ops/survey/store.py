@@ -12,12 +12,6 @@ __all__ = ["StoreSize", "store_sizes"]
 _MOST_NAMES: Final = 50
 """Of more first labels of namespaces, those are taken for ids of users, and not shown."""
 _MANY: Final = "(many namespaces)"
-_SQLITE: Final = (
-    "CASE instr(prefix, '.') WHEN 0 THEN prefix ELSE substr(prefix, 1, instr(prefix, '.') - 1) END",
-    "length(CAST(value AS BLOB))",
-    "datetime(expires_at) < datetime('now')",
-)
-_POSTGRES: Final = ("split_part(prefix, '.', 1)", "pg_column_size(value)", "expires_at < now()")
 
 
 class StoreSize(NamedTuple):
@@ -42,12 +36,13 @@ def store_sizes(snapshot: Snapshot) -> dict[str, StoreSize]:
     """
     if "store" not in snapshot.names:
         return {}
-    label, size, is_expired = _POSTGRES if snapshot.is_postgres else _SQLITE
+    backend = snapshot.backend
     rows = snapshot.ask(
         Statement(
-            f"SELECT {label}, count(*), CAST(sum({size}) AS bigint), "
+            f"SELECT {backend.item_label}, count(*), CAST(sum({backend.item_bytes}) AS bigint), "
             "sum(CASE WHEN expires_at IS NULL THEN 1 ELSE 0 END), "
-            f"sum(CASE WHEN {is_expired} THEN 1 ELSE 0 END) FROM store GROUP BY 1 ORDER BY 3 DESC"
+            "sum(CASE WHEN expires_at < CURRENT_TIMESTAMP THEN 1 ELSE 0 END) FROM store "
+            "GROUP BY 1 ORDER BY 3 DESC"
         )
     )
     if len(rows) <= _MOST_NAMES:

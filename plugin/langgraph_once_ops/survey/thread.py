@@ -36,8 +36,6 @@ KEPT: Final = (1, 20)
 _WRITES: Final = "(pending writes)"
 _OTHERS: Final = "(others)"
 _MOST_CHANNELS: Final = 200
-_SHORT: Final = 127
-"""From so many bytes on PostgreSQL takes four, not one, to say how many."""
 
 
 @dataclass
@@ -77,7 +75,7 @@ class Scale:
         # It is only weighed: of an object whose class is not here, the bytes are.
         lenient = replace(serde.config, on_unavailable="opaque")
         serde = serde.with_config(lenient)
-        self._snapshot = snapshot
+        self._stored_bytes = snapshot.tables.stored_bytes
         self._target = entering(serde, store_once=store_once).target
         self._source = Source(snapshot.saver(serde), Values(reading(serde)))
         self._source.run(self._source.tables.leave_out_missing())
@@ -123,14 +121,8 @@ class Scale:
         for cut in cuts:
             for name, data in cut.pieces.items():
                 if name not in pieces:
-                    pieces[name] = self._bytes(len(target.piece(data).data))
-        return self._bytes(len(new.data))
-
-    def _bytes(self, length: int) -> int:
-        """What so many bytes take; PostgreSQL says before them how many they are."""
-        if not self._snapshot.is_postgres:
-            return length
-        return length + (1 if length < _SHORT else 4)
+                    pieces[name] = self._stored_bytes(len(target.piece(data).data))
+        return self._stored_bytes(len(new.data))
 
     def _tell(self, read: ReadCell, values: Mapping[Any, Any], found: Measured) -> None:
         """Take note of what a row holds."""

@@ -53,7 +53,7 @@ def verify(saver: OnceSaver, serde: OnceSerializer, *, progress: Progress | None
     """Check all threads of a database.
 
     Args:
-        saver: The database, as `open_to_read` opens it.
+        saver: The database, as `Backend.open_to_read` opens it.
         serde: Reads what is stored.
         progress: Is told how far it is.
 

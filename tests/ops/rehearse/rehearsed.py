@@ -8,7 +8,7 @@ from typing import Any
 from langgraph.pregel import Pregel
 
 from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.checkpoint.by_url import open_to_read
+from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.moving.cells import Source
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.platform.state_types import graph_types
@@ -29,7 +29,7 @@ def rehearsed(
     types = graph_types(graph)
     serde = OnceSerializer(SerdeConfig()).with_msgpack_allowlist(types)
     type_status = TypeStatusChecker(serde.config, types)
-    with open_to_read(str(database), config=CheckpointConfig(), serde=serde) as saver:
+    with backend_of(str(database)).open_to_read(config=CheckpointConfig(), serde=serde) as saver:
         rehearsal = Rehearsal(
             saver, graph, old=old, type_status=type_status, types=types, graph_id=graph_id
         )

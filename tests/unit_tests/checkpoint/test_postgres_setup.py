@@ -12,7 +12,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
-from langgraph_once.checkpoint import OncePostgresSaver, check_database, open_postgres_saver
+from langgraph_once.checkpoint import OncePostgresSaver, backend_of, open_postgres_saver
 from langgraph_once.checkpoint.database import drive
 from langgraph_once.checkpoint.postgres import schema as postgres_schema
 from langgraph_once.checkpoint.postgres.driver import execute_on
@@ -143,10 +143,10 @@ def test_setup_makes_the_tables_in_another_schema(
 def test_a_check_asks_whether_it_answers_and_makes_nothing(
     database: str, conn: psycopg.Connection[Any]
 ) -> None:
-    check_database(url(database))
+    backend_of(url(database)).check()
     assert tables(conn, schema_of(conn)) == set()
     with pytest.raises(StorageError, match=r"127\.0\.0\.1:1/db"):
-        check_database("postgresql://me:hunter2@127.0.0.1:1/db")
+        backend_of("postgresql://me:hunter2@127.0.0.1:1/db").check()
 
 
 @pytest.mark.parametrize("makes_tables", [True, False])
@@ -217,7 +217,7 @@ def test_what_upstream_wrote_is_read_where_nothing_may_be_made(database: str, re
 
 def test_an_empty_database_where_nothing_may_be_made(database: str, reader: str) -> None:
     with (
-        pytest.raises(StorageError, match=r"permission denied.*; grant"),
+        pytest.raises(StorageError, match=r"permission denied.*; GRANT"),
         open_postgres_saver(reader),
     ):
         pass

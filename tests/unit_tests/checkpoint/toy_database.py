@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,10 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.checkpoint.backend import Backend, Claim
+from langgraph_once.checkpoint.database import Execute
 from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
+from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 
@@ -28,10 +33,21 @@ class ToyBackend(Backend):
     """`toy://folder/name`."""
 
     kind = "Toy"
+    store_module = SqliteBackend.store_module
+    item_label = SqliteBackend.item_label
+    item_bytes = SqliteBackend.item_bytes
 
     @classmethod
     def takes(cls, database: str) -> bool:
         return database.startswith("toy://")
+
+    @property
+    def name(self) -> str:
+        return str(self.file)
+
+    @property
+    def tables(self) -> type[Tables]:
+        return SqliteBackend.tables
 
     @property
     def file(self) -> Path:
@@ -50,6 +66,12 @@ class ToyBackend(Backend):
             return open_sqlite_saver(self.file, serde=serde, makes_tables=False).__enter__()
 
         return Opening(opened, sets_up=False)
+
+    def snapshot(self, schema: str) -> AbstractContextManager[Execute]:
+        return SqliteBackend(self.name).snapshot(schema)
+
+    def connect(self, schema: str) -> AbstractContextManager[Callable[..., Any]]:
+        return SqliteBackend(self.name).connect(schema)
 
     def check(self) -> None:
         if not self.file.parent.is_dir():

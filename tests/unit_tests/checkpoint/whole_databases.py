@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OnceSqliteSaver, open_saver
-from langgraph_once.checkpoint.by_url import open_to_read
+from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
@@ -66,7 +66,7 @@ def once(database: str, serializer: OnceSerializer, *, store_once: bool = True) 
 
 
 def to_read(database: str, serializer: OnceSerializer) -> Any:
-    return open_to_read(database, config=CheckpointConfig(), serde=serializer)
+    return backend_of(database).open_to_read(config=CheckpointConfig(), serde=serializer)
 
 
 @contextlib.contextmanager

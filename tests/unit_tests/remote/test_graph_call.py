@@ -30,7 +30,7 @@ from langgraph_once.remote.shapes import (
     stepped,
     wire_modes,
 )
-from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.shapes import revive
 from langgraph_once.stream.readers import TASK_ID_KEY
 
 USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}

@@ -86,6 +86,7 @@ BROKEN = Call("ok", True, 0, True)
 @example(
     script=[[(OK,), (OK,), (BROKEN, OK_WHOLE, OK)]], is_nested=False, is_async=False, version="v2"
 )
+@example(script=[[(OK_WHOLE,), (OK,)]], is_nested=False, is_async=False, version="v1")
 @given(
     script=nodes,
     is_nested=st.booleans(),

@@ -742,6 +742,13 @@ LISTS = st.lists(
 )
 @example(nodes=[("streams", "ok"), ("appends", "Yes."), ("returns_list", "")], **USUAL)
 @example(nodes=[("appends", "Yes."), ("asks", "ok"), ("returns_list", "")], **USUAL)
+@example(
+    nodes=[("appends", "ok"), ("graph", [("returns_state", ""), ("appends", "ok")])],
+    config=DedupConfig(),
+    modes="messages",
+    subgraphs=True,
+    version="v1",
+)
 def test_nor_of_lists_that_nodes_replace(
     nodes: Any, config: DedupConfig, modes: Any, subgraphs: bool, version: Any
 ) -> None:

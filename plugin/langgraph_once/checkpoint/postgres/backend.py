@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.backend import Backend, Claim
+from langgraph_once.checkpoint.database import Execute
 from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import CheckpointConfig
 
 __all__ = ["PostgresBackend"]
@@ -19,14 +23,31 @@ class PostgresBackend(Backend):
     kind = "PostgreSQL"
     package = "psycopg"
     extra = "postgres"
+    store_module = "langgraph_once.store.postgres"
     takes_nan = False
     as_json = "::jsonb"
     as_text = "::text"
+    item_label = "split_part(prefix, '.', 1)"
+    item_bytes = "pg_column_size(value)"
 
     @classmethod
     def takes(cls, database: str) -> bool:
         """Whether it is a URL of PostgreSQL."""
         return database.startswith(("postgresql://", "postgres://"))
+
+    @property
+    def name(self) -> str:
+        """Its server and database."""
+        from langgraph_once.checkpoint.postgres.saver import address_of
+
+        return address_of(self.database)
+
+    @property
+    def tables(self) -> type[Tables]:
+        """The statements on its tables."""
+        from langgraph_once.checkpoint.postgres.tables import PostgresTables
+
+        return PostgresTables
 
     def open(
         self, *, config: CheckpointConfig, serde: SerializerProtocol | None, makes_tables: bool
@@ -49,6 +70,18 @@ class PostgresBackend(Backend):
         from langgraph_once.checkpoint.postgres.saver import open_postgres_to_read
 
         return open_postgres_to_read(self.database, serde=serde, schema=config.schema or None)
+
+    def snapshot(self, schema: str) -> AbstractContextManager[Execute]:
+        """Open one connection, in one transaction that only reads."""
+        from langgraph_once.checkpoint.postgres.saver import postgres_snapshot
+
+        return postgres_snapshot(self.database, schema or None)
+
+    def connect(self, schema: str) -> AbstractContextManager[Callable[..., Any]]:
+        """Open one connection, each statement of which is a transaction."""
+        from langgraph_once.checkpoint.postgres.saver import connect_to_postgres
+
+        return connect_to_postgres(self.database, schema or None)
 
     def check(self) -> None:
         """Ask it; what the saver may do there, it finds out when it is opened."""

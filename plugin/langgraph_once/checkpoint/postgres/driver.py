@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from langgraph_once.checkpoint.database import Row, Statement
+from langgraph_once.checkpoint.database import Execute, Row, Statement
 from langgraph_once.extras import install_command
 
 try:
@@ -22,7 +22,6 @@ except ImportError as error:
 __all__ = [
     "UPSTREAM",
     "Connection",
-    "Execute",
     "Pool",
     "execute_on",
     "is_idle",
@@ -43,9 +42,6 @@ Pool: TypeAlias = psycopg_pool.ConnectionPool[Any]
 
 UPSTREAM: Final = tuple(MIGRATIONS)
 """Upstream's migrations."""
-
-
-Execute: TypeAlias = Callable[[Statement], list[Row]]
 
 
 def execute_on(conn: Connection) -> Execute:

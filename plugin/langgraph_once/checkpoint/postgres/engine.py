@@ -11,6 +11,7 @@ from langgraph_once.checkpoint.database import (
     MOST_DROPS,
     EmptyDatabaseError,
     Engine,
+    Execute,
     NewerSchemaError,
     Program,
     Row,
@@ -19,7 +20,6 @@ from langgraph_once.checkpoint.database import (
 )
 from langgraph_once.checkpoint.postgres.driver import (
     Connection,
-    Execute,
     Pool,
     execute_on,
     is_idle,

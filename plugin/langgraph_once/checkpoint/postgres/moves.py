@@ -52,6 +52,9 @@ _PUT_METADATA: Final = """
 UPDATE checkpoints SET metadata = ?::jsonb
 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
 """
+_RIGHTS: Final = ("INSERT", "UPDATE", "DELETE")
+_SHORT: Final = 127
+"""From so many bytes on it takes four, not one, to say how many."""
 _QUICKLY: Final = Statement("SELECT set_config('statement_timeout', '2s', true)", has_rows=False)
 _FIRST_OF: Final = """
 SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?
@@ -65,6 +68,34 @@ class PostgresMoves(Tables):
     row_lock = " FOR UPDATE"
     metadata_columns = "metadata::text", "?::jsonb"
     is_sealed = f"jsonb_exists(metadata, '{SEALED}')"
+    bytes_of = "pg_column_size"  # `length` would decompress it
+    # Of the store none is told that this role may not read: threads are asked for above all.
+    table_names = Statement(
+        "SELECT relname::text FROM pg_class WHERE oid IN "
+        "(to_regclass('checkpoints'), to_regclass('checkpoint_writes'), "
+        "to_regclass('checkpoint_blobs'), to_regclass('once_pieces'), "
+        "to_regclass('once_stream_states')) "
+        "OR oid = to_regclass('store') AND has_table_privilege(oid, 'SELECT')"
+    )
+
+    @staticmethod
+    def disk_bytes(names: Iterable[str]) -> Program[tuple[int, int]]:
+        """What some tables take on the disk; what is free in them, it does not tell."""
+        each = " + ".join(f"pg_total_relation_size('{name}')" for name in sorted(names))
+        ((size,),) = yield Statement(f"SELECT {each}")
+        return int(size), 0
+
+    @staticmethod
+    def rights() -> Program[list[str]]:
+        """What this role may do to checkpoints besides reading."""
+        asked = ", ".join(f"has_table_privilege('checkpoints', '{right}')" for right in _RIGHTS)
+        (row,) = yield Statement(f"SELECT {asked}")
+        return [right for right, may in zip(_RIGHTS, row, strict=True) if may]
+
+    @staticmethod
+    def stored_bytes(length: int) -> int:
+        """What bytes of some length take in a row: before them stands how many they are."""
+        return length + (1 if length < _SHORT else 4)
 
     def matches(self, metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
         """Whether metadata that were decrypted hold what is wanted, as the database would say."""

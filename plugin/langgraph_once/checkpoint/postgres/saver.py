@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import Any, Final, LiteralString, TypedDict, Unpack
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from langgraph_once.checkpoint.database import Statement
+from langgraph_once.checkpoint.database import Execute, Row, Statement
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.postgres.driver import (
     Connection,
@@ -27,8 +29,10 @@ __all__ = [
     "address_of",
     "ask_postgres",
     "claim_postgres",
+    "connect_to_postgres",
     "open_postgres_saver",
     "open_postgres_to_read",
+    "postgres_snapshot",
 ]
 
 # As psycopg's default. Upstream's savers say 0: each statement is prepared at its first use.
@@ -144,8 +148,7 @@ def open_postgres_saver(
 
 def _pool(url: str, max_size: int, timeout_s: float, *, prepares: bool) -> Pool:
     """A pool with its first connection, or a StorageError that says why there is none."""
-    name = address_of(url)
-    try:
+    with _telling(address_of(url)):
         # The pool would try for long, and only say that it waited in vain.
         psycopg.connect(url, connect_timeout=max(2, round(timeout_s))).close()
         pool = psycopg_pool.ConnectionPool(
@@ -158,9 +161,16 @@ def _pool(url: str, max_size: int, timeout_s: float, *, prepares: bool) -> Pool:
             name="langgraph-once",
         )
         pool.wait(timeout_s)  # or it would grow for the first one who asks
+    return pool
+
+
+@contextmanager
+def _telling(name: str) -> Iterator[None]:
+    """Make errors of the driver ours."""
+    try:
+        yield
     except psycopg.Error as error:
         raise storage_error(name, error) from error
-    return pool
 
 
 def open_postgres_to_read(
@@ -178,15 +188,48 @@ def open_postgres_to_read(
     """
 
     def opened() -> OncePostgresSaver:
-        name = address_of(url)
-        try:
-            # Behind a pooler, what is set or prepared stays in a session that others get next.
-            conn = psycopg.connect(url, autocommit=True, prepare_threshold=None)
-        except psycopg.Error as error:
-            raise storage_error(name, error) from error
-        return OncePostgresSaver(conn, serde=serde, schema=schema, makes_tables=False)
+        return OncePostgresSaver(_connection(url), serde=serde, schema=schema, makes_tables=False)
 
     return Opening(opened, sets_up=False)
+
+
+def _connection(url: str) -> Connection:
+    with _telling(address_of(url)):
+        # Behind a pooler, what is set or prepared stays in a session that others get next.
+        return psycopg.connect(url, autocommit=True, prepare_threshold=None)
+
+
+@contextmanager
+def postgres_snapshot(url: str, schema: str | None) -> Iterator[Execute]:
+    """Open one connection to a database as it is at one moment.
+
+    Raises:
+        StorageError: The database cannot be reached or read.
+    """
+    name = address_of(url)
+    with closing(_connection(url)) as conn:
+        executed = execute_on(conn)
+
+        def execute(statement: Statement) -> list[Row]:
+            with _telling(name):
+                return executed(statement)
+
+        execute(Statement("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", has_rows=False))
+        enter_schema(execute, schema)
+        execute(Statement("SET LOCAL jit = off", has_rows=False))
+        yield execute
+
+
+@contextmanager
+def connect_to_postgres(url: str, schema: str | None) -> Iterator[Callable[..., Any]]:
+    """Open one connection; what it gives executes a statement, and gives its cursor.
+
+    Raises:
+        StorageError: The database cannot be reached, read or written.
+    """
+    with closing(_connection(url)) as conn, _telling(address_of(url)):
+        enter_schema(execute_on(conn), schema, is_local=False)
+        yield lambda sql, values: conn.execute(sql.replace("?", "%s"), values)
 
 
 def ask_postgres(url: str, question: LiteralString = "SELECT true") -> bool:
@@ -199,13 +242,9 @@ def ask_postgres(url: str, question: LiteralString = "SELECT true") -> bool:
     Raises:
         StorageError: It does not, within ten seconds.
     """
-    name = address_of(url)
-    try:
-        with psycopg.connect(url, connect_timeout=10) as conn:
-            row = conn.execute(question).fetchone()
-            return row is not None and bool(row[0])
-    except psycopg.Error as error:
-        raise storage_error(name, error) from error
+    with _telling(address_of(url)), psycopg.connect(url, connect_timeout=10) as conn:
+        row = conn.execute(question).fetchone()
+        return row is not None and bool(row[0])
 
 
 def claim_postgres(url: str, schema: str | None) -> Connection | None:
@@ -217,7 +256,7 @@ def claim_postgres(url: str, schema: str | None) -> Connection | None:
     Raises:
         StorageError: The database does not answer.
     """
-    try:
+    with _telling(address_of(url)):
         conn = psycopg.connect(url, connect_timeout=10)
         try:
             execute = execute_on(conn)
@@ -227,8 +266,6 @@ def claim_postgres(url: str, schema: str | None) -> Connection | None:
         except BaseException:
             conn.close()
             raise
-    except psycopg.Error as error:
-        raise storage_error(address_of(url), error) from error
     if is_got:
         return conn
     conn.close()

@@ -7,11 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.database import NewerSchemaError, Program, Statement, drive
+from langgraph_once.checkpoint.database import (
+    Execute,
+    NewerSchemaError,
+    Program,
+    Statement,
+    drive,
+)
 from langgraph_once.checkpoint.postgres.driver import (
     UPSTREAM,
     Connection,
-    Execute,
     execute_on,
     is_idle,
     psycopg,

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.backend import Backend, Claim
+from langgraph_once.checkpoint.database import Execute, Row, Statement
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.sqlite.file import (
     IN_MEMORY,
     ask_sqlite,
     check_sqlite_path,
     claim_sqlite,
+    connect,
+    connect_to_read,
+    not_opened,
 )
 from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver, open_sqlite_to_read
+from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
@@ -38,6 +46,10 @@ class SqliteBackend(Backend):
     """
 
     kind = "SQLite"
+    store_module = "langgraph_once.store.sqlite"
+    item_label = "substr(prefix, 1, instr(prefix || '.', '.') - 1)"
+    item_bytes = "length(CAST(value AS BLOB))"
+    tables = SqliteTables
 
     def __init__(self, database: str) -> None:
         super().__init__(database)
@@ -47,6 +59,11 @@ class SqliteBackend(Backend):
     def takes(cls, database: str) -> bool:  # noqa: ARG003  # all are
         """Take any: what names no other database is a path, or an error."""
         return True
+
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return self.path
 
     @property
     def file(self) -> Path | None:
@@ -64,6 +81,32 @@ class SqliteBackend(Backend):
     def open_to_read(self, *, config: CheckpointConfig, serde: SerializerProtocol) -> Opening[Any]:
         """Open it without a change."""
         return open_sqlite_to_read(self.path, serde=serde)
+
+    @contextmanager
+    def snapshot(self, schema: str) -> Iterator[Execute]:
+        """Open its file to read, in one transaction."""
+        with closing(connect_to_read(self.path)) as conn:
+            conn.isolation_level = None
+
+            def execute(statement: Statement) -> list[Row]:
+                try:
+                    return conn.execute(statement.sql, statement.values).fetchall()
+                except sqlite3.Error as error:
+                    raise not_opened(self.path, error) from error
+
+            execute(Statement("BEGIN"))
+            yield execute
+
+    @contextmanager
+    def connect(self, schema: str) -> Iterator[Callable[..., Any]]:
+        """Open its file, if it is there."""
+        try:
+            uri = f"{Path(self.path).expanduser().absolute().as_uri()}?mode=rw"
+            conn = connect(uri, uri=True, isolation_level=None)
+            with closing(conn):
+                yield conn.execute
+        except sqlite3.Error as error:
+            raise not_opened(self.path, error) from error
 
     def check(self) -> None:
         """Prove that its file can be opened and written, or be made."""

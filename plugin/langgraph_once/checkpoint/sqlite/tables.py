@@ -146,6 +146,11 @@ class SqliteTables(Tables):
     metadata_columns = "metadata", "?"
     is_sealed = f"instr(CAST(metadata AS TEXT), '\"{SEALED}\"')"
     run_id = _RUN_ID
+    bytes_of = "length"
+    # Rows are read in their order in the file: by the index, each would be sought. The limit keeps
+    # a query around this one apart, or SQLite would sort the values themselves.
+    scan = "NOT INDEXED LIMIT -1"
+    table_names = Statement("SELECT name FROM sqlite_master WHERE type = 'table'")
     recent = "rowid > (SELECT max(rowid) - 1000 FROM checkpoints)"
     copy_checkpoints = _COPY_CHECKPOINTS
     packs_short = False
@@ -158,6 +163,16 @@ class SqliteTables(Tables):
         CellTable("write", "writes", WRITE_KEY, "value", "channel"),
         LEDGERS,
     )
+
+    @staticmethod
+    def disk_bytes(names: Iterable[str]) -> Program[tuple[int, int]]:  # noqa: ARG004  # of the file
+        """What the file takes on the disk, and what of it is free."""
+        counts = []
+        for each in ("page_size", "page_count", "freelist_count"):
+            ((count,),) = yield Statement(f"PRAGMA {each}")
+            counts.append(count)
+        size, all_pages, free_pages = counts
+        return size * all_pages, size * free_pages
 
     def place(self, config: RunnableConfig) -> CheckpointRef:
         """The place that a config names: for None, as upstream, thread "None" and no namespace."""

@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from langgraph_once import extensions
-from langgraph_once.checkpoint import check_database
-from langgraph_once.checkpoint.by_url import kind_of, open_to_read
+from langgraph_once.checkpoint.by_url import backend_of, kind_of
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.extras import install_command
@@ -67,7 +66,9 @@ def _stock_writer(settings: Settings) -> Iterator[CheckFinding]:
     reader = OnceSerializer()  # no value is read
     with (
         suppress(StorageError),
-        open_to_read(settings.database, config=settings.checkpoint, serde=reader) as saver,
+        backend_of(settings.database).open_to_read(
+            config=settings.checkpoint, serde=reader
+        ) as saver,
     ):
         if problem := stock_wrote(saver):
             yield finding("hint", written_at("serde", "compatible"), problem)
@@ -84,7 +85,7 @@ def _check_settings(settings: Settings, manifest: Manifest) -> list[CheckFinding
         check_extensions(settings)
     if not any(each.effect == "stops" for each in extras):
         with findings_of(found, ""):
-            check_database(settings.database)
+            backend_of(settings.database).check()
             found += _stock_writer(settings)
         if manifest.has_our_store:
             with findings_of(found, ""):

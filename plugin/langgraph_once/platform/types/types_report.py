@@ -10,7 +10,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final
 
-from langgraph_once.checkpoint.by_url import backend_of, open_to_read
+from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.database import EmptyDatabaseError
 from langgraph_once.checkpoint.moving.cells import ReadCell, Source
 from langgraph_once.checkpoint.saver import OnceSaver
@@ -140,8 +140,7 @@ def report_types(
     standings = TypeStatusChecker(serde, code.listed)
     _add_code(report, code, standings)
     if read_database and report.exists:
-        opened = open_to_read(settings.database, config=settings.checkpoint, serde=serializer)
-        with opened as saver:
+        with backend.open_to_read(config=settings.checkpoint, serde=serializer) as saver:
             try:
                 _DatabaseTypes(report, standings).read(saver)
             except EmptyDatabaseError:

@@ -28,10 +28,9 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 
 from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import Part
-from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.part.places import TASK_NS_KEY
-from langgraph_once.stream.part.shapes import INTERRUPT_KEY
+from langgraph_once.stream.part.shapes import INTERRUPT_KEY, revive
 
 __all__ = [
     "CHECKPOINTS_PER_PAGE",

@@ -30,9 +30,8 @@ from langgraph_once.remote.following.retries import (
 )
 from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.shapes import mode_set
+from langgraph_once.stream.part.shapes import mode_set, revive
 
 __all__ = ["FAILED", "GONE", "Headers", "RunReader"]
 

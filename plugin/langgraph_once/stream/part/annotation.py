@@ -54,75 +54,62 @@ Flag: TypeAlias = Literal["repairs", "respaced", "rerun", "new", "draft"]
 
 
 class Annotation(TypedDict):
-    """The value under `once`."""
+    """The value under `once`.
+
+    Attributes:
+        v: Version of this schema.
+        source: Where the message comes from.
+        attempt: Which execution of the task within this stream, from 1.
+        at: The task of the message, as its metadata name it; `annotated` writes it. It is believed
+            because of this. The release before did not write it.
+        id: The id under which the message was streamed, where its own may differ.
+        named: The provider's id, on a chunk of a message whose first chunks had none.
+        run: The model run that made it.
+        name: The name that the model run was given (`run_name`), on what it streams.
+        tags: The tags of the model run whose message this is, where it was not streamed
+            (`nostream`).
+        steps: For a task inside others: the step in which each runs, outermost first.
+        unnamed: The state will know it by another id, which its reducer makes up.
+        repairs: A chunk that ends a message, perhaps a finished one, with text that was missing.
+        hidden: Nobody is sent it, as `DedupConfig(hide=…)` says; it tells what repeats it.
+        draft: An empty chunk that says of the message it ends: no task put that into the state.
+        streamed: It is what its model run said, though perhaps in another form than the run's
+            pieces.
+        listed: Its task wrote it into a list that keeps one message for each id.
+        resumed: Its task was done when an earlier stream was cut short. That may have said some
+            of it.
+        given: The task was given another message under this id, whose place this one takes.
+        wins: Tasks beside it wrote under its id into the same list, which keeps this one.
+        respaced: It takes the place of a message that says the same with other white space at its
+            ends.
+        rerun: A removal of what its task said before it ran again; the message behind takes its
+            place.
+        new: A deduplicator has found that it copies no other message. One behind that, in a client
+            say, was not sent what it repeats, and cannot tell.
+    """
 
     v: int
-    """Version of this schema."""
-
     source: Source
-    """Where the message comes from."""
-
     attempt: int
-    """Which execution of the task within this stream, from 1."""
-
     at: NotRequired[str]
-    """The task of the message, as its metadata name it; `annotated` writes it. It is believed
-    because of this. The release before did not write it."""
-
     id: NotRequired[str]
-    """The id under which the message was streamed, where its own may differ."""
-
     named: NotRequired[str]
-    """The provider's id, on a chunk of a message whose first chunks had none."""
-
     run: NotRequired[str]
-    """The model run that made it."""
-
-    unnamed: NotRequired[bool]
-    """The state will know it by another id, which its reducer makes up."""
-
-    repairs: NotRequired[bool]
-    """A chunk that ends a message, perhaps a finished one, with text that was missing."""
-
     name: NotRequired[str]
-    """The name that the model run was given (`run_name`), on what it streams."""
-
     tags: NotRequired[list[str]]
-    """The tags of the model run whose message this is, where it was not streamed (`nostream`)."""
-
-    hidden: NotRequired[bool]
-    """Nobody is sent it, as `DedupConfig(hide=…)` says; it tells what repeats it."""
-
-    draft: NotRequired[bool]
-    """An empty chunk that says of the message it ends: no task put that into the state."""
-
-    streamed: NotRequired[bool]
-    """It is what its model run said, though perhaps in another form than the run's pieces."""
-
-    listed: NotRequired[bool]
-    """Its task wrote it into a list that keeps one message for each id."""
-
-    resumed: NotRequired[bool]
-    """Its task was done when an earlier stream was cut short. That may have said some of it."""
-
-    given: NotRequired[bool]
-    """The task was given another message under this id, whose place this one takes."""
-
-    wins: NotRequired[bool]
-    """Tasks beside it wrote under its id into the same list, which keeps this one."""
-
-    respaced: NotRequired[bool]
-    """It takes the place of a message that says the same with other white space at its ends."""
-
-    rerun: NotRequired[bool]
-    """A removal of what its task said before it ran again; the message behind takes its place."""
-
-    new: NotRequired[bool]
-    """A deduplicator has found that it copies no other message. One behind that, in a client say,
-    was not sent what it repeats, and cannot tell."""
-
     steps: NotRequired[list[int]]
-    """For a task inside others: the step in which each runs, outermost first."""
+    unnamed: NotRequired[bool]
+    repairs: NotRequired[bool]
+    hidden: NotRequired[bool]
+    draft: NotRequired[bool]
+    streamed: NotRequired[bool]
+    listed: NotRequired[bool]
+    resumed: NotRequired[bool]
+    given: NotRequired[bool]
+    wins: NotRequired[bool]
+    respaced: NotRequired[bool]
+    rerun: NotRequired[bool]
+    new: NotRequired[bool]
 
 
 class PrivateMetadata(dict[str, Any]):
@@ -138,13 +125,7 @@ class PrivateMetadata(dict[str, Any]):
 def annotated(
     metadata: Mapping[str, Any], annotation: Annotation, *, sent: bool = True
 ) -> dict[str, Any]:
-    """A copy of `metadata` that carries `annotation`.
-
-    Args:
-        metadata: The metadata. What is made of `PrivateMetadata` stays so.
-        annotation: The annotation.
-        sent: Whether whoever is sent the metadata reads the annotation too.
-    """
+    """A copy of `metadata` that carries `annotation`; a private one, unless that is `sent`."""
     if not sent or type(metadata) is PrivateMetadata:
         return PrivateMetadata(metadata, annotation)
     annotation["at"] = task_in(metadata)
@@ -182,8 +163,8 @@ def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
 
 
 def source_in(metadata: Mapping[str, Any], annotation: Annotation | None) -> Source | None:
-    """Where a message comes from. Without an annotation, metadata tell a model's alone: LangChain
-    puts its type there."""
+    """Where a message comes from; without an annotation only a model's, whose type LangChain puts
+    into the metadata, can be told."""
     if annotation is not None:
         return annotation["source"]
     return "model" if MODEL_KEY in metadata else None

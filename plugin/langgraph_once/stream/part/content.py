@@ -8,7 +8,7 @@ the whole; the rest by value.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import (
@@ -18,7 +18,6 @@ from langchain_core.messages import (
     BaseMessageChunk,
     HumanMessage,
     SystemMessage,
-    ToolCallChunk,
     ToolMessage,
     message_chunk_to_message,
 )
@@ -58,19 +57,19 @@ Call = tuple[str | None, str | None, str]
 
 
 class Content(NamedTuple):
-    """What a message says."""
+    """What a message says.
+
+    Attributes:
+        kind: Who says it: `ai`, `human`, `tool`, … the same for a message and its chunks.
+        text: The text of all text blocks, in order.
+        calls: Tool calls as (id, name, arguments as canonical JSON).
+        rest: Everything else: other content blocks, and what a tool result carries besides.
+    """
 
     kind: str
-    """Who says it: `ai`, `human`, `tool`, … the same for a message and its chunks."""
-
     text: str
-    """The text of all text blocks, in order."""
-
     calls: tuple[Call, ...] = ()
-    """Tool calls as (id, name, arguments as canonical JSON)."""
-
     rest: tuple[Any, ...] = ()
-    """Everything else: other content blocks, and what a tool result carries besides."""
 
     def suffix_of(self, longer: Content) -> str | None:
         """The text that `longer` has beyond this; None where more than text differs."""
@@ -96,9 +95,8 @@ class Content(NamedTuple):
 
         Whoever makes a new message of an answer takes the text and the calls; blocks of other
         kinds may be left behind. With `in_any_role` somebody else may say it: a supervisor
-        hands on what an agent said as if a human had. White space must be the same, or may
-        differ at the ends, where an answer is stripped, or anywhere, where it is parsed as JSON
-        and written anew.
+        hands on what an agent said as if a human had. White space may differ at the ends, where an
+        answer is stripped, or anywhere, where it is parsed as JSON and written anew.
         """
         if space != "same":
             mine, its = self.spaced(space), original.spaced(space)
@@ -236,14 +234,10 @@ class StreamedContent:
         _read(chunk.content, chunk.additional_kwargs, self._texts, self._blocks)
         if chunk.additional_kwargs:
             self._keys.update(dict.fromkeys(chunk.additional_kwargs, ...))
-        if type(chunk) is AIMessageChunk:
-            if chunk.tool_call_chunks:
-                self._read_calls(chunk.tool_call_chunks)
-            if chunk.usage_metadata is not None:
-                self.has_usage = True
-
-    def _read_calls(self, pieces: Iterable[ToolCallChunk]) -> None:
-        for piece in pieces:
+        if type(chunk) is not AIMessageChunk:
+            return
+        self.has_usage = self.has_usage or chunk.usage_metadata is not None
+        for piece in chunk.tool_call_chunks or ():
             place: Any = piece.get("index")
             if place is None:
                 # Some integrations give no index; their chunks have whole calls.
@@ -285,10 +279,10 @@ def _kind(message: BaseMessage) -> str:
 def _read(
     content: Any, kwargs: dict[str, Any], texts: list[str], blocks: dict[str, list[str]]
 ) -> None:
-    """Sort what a message says into text and other blocks.
+    """Sort what a message says into text and other blocks; tool calls are read elsewhere.
 
     Blocks of a kind that streams (reasoning, thinking) arrive in pieces whose strings add up,
-    so the strings under the same keys are joined to compare. Tool calls are read elsewhere.
+    so the strings under the same keys are joined to compare.
     """
     if isinstance(content, str):
         if content:

@@ -52,7 +52,7 @@ class Found:
 
     Attributes:
         messages: In order; those that the reducer would make of other values are new objects.
-        nameless: Those of them that the reducer will make anew, under an id of its own: by `id()`.
+        nameless: The `id()` of those that the reducer will make anew, under an id of its own.
         by_key: Those of each key.
         by_id: The `id()` of those that are in a list of messages, which keeps one for each id.
         replaced: For each key whose list is replaced as a whole, the messages it is left with.
@@ -66,20 +66,16 @@ class Found:
 
 
 def found_in_update(response: Any, is_message_key: IsMessageKey = lambda _: False) -> Found:
-    """The messages in what a node returned.
+    """The messages in what a node returned: an update, a `Command`, or a list of them.
 
-    Args:
-        response: The return value: an update, a `Command`, or a list of them.
-        is_message_key: Which keys hold messages, for values that are none yet; by default none.
+    Under a key of messages, values that are none yet count as those that the reducer makes of them.
     """
     found = Found()
     for key, value in _writes(response):
         inner, replaces = overwritten(value)
+        messages = _as_reduced(inner, found.nameless) if is_message_key(key) else messages_in(inner)
         if is_message_key(key):
-            messages = _as_reduced(inner, found.nameless)
             found.by_id.update(map(id, messages))
-        else:
-            messages = messages_in(inner)
         found.messages += messages
         found.by_key.setdefault(key, []).extend(messages)
         if replaces:
@@ -95,10 +91,7 @@ def found_in_input(value: Any) -> Iterator[tuple[str, BaseMessage]]:
 
 
 def messages_in(value: Any) -> list[BaseMessage]:
-    """The messages in a value, however deep.
-
-    What refers to itself, or is referred to often, is walked through once.
-    """
+    """The messages in a value, however deep; each container is walked through once."""
     found: list[BaseMessage] = []
     _enter(value, found, {}, MAX_DEPTH)
     return found
@@ -125,9 +118,7 @@ def _children(value: Any) -> Iterable[Any]:
 def _as_reduced(value: Any, nameless: set[int]) -> list[BaseMessage]:
     """The messages in a value, those too that the reducer of its key makes of what is there.
 
-    Args:
-        value: The value.
-        nameless: Takes the `id()` of those that are made without an id.
+    Of these, `nameless` takes the `id()` of those without an id.
     """
     items = value if isinstance(value, list) else [value]
     if _are_messages(items):
@@ -168,7 +159,7 @@ def entries_of(value: Any) -> list[tuple[str, Any]]:
 
 
 def _is_update(item: Any) -> bool:
-    return isinstance(item, Mapping) and not _is_message_mapping(item)
+    return isinstance(item, Mapping) and not is_message_like(item)
 
 
 def _keyed(value: Any) -> Iterable[tuple[Any, Any]] | None:
@@ -219,14 +210,10 @@ def _is_plain(items: Collection[Any]) -> bool:
     return set(map(type, items)) <= ATOMS
 
 
-def _is_message_mapping(value: Mapping[Any, Any]) -> bool:
-    return ("role" in value or "type" in value) and "content" in value
-
-
 def is_message_like(value: Any) -> bool:
     """Whether a value that is no message stands for one, as `add_messages` reads it."""
     if isinstance(value, Mapping):
-        return _is_message_mapping(value)
+        return ("role" in value or "type" in value) and "content" in value
     is_pair = isinstance(value, tuple) and len(value) == 2
     return isinstance(value, str) or (is_pair and all(isinstance(part, str) for part in value))
 

@@ -46,8 +46,7 @@ TASK_NS_KEY = "langgraph_checkpoint_ns"
 def lineage(task: str) -> tuple[str, ...]:
     """A task after the tasks that it runs in, outermost first.
 
-    The numbers that upstream puts between them count the graphs that a task runs; they name
-    no task.
+    Numbers between them count the graphs that a task runs; they name no task.
     """
     parts = task.split(NS_SEP)
     return tuple(
@@ -79,10 +78,8 @@ def bare(task: str) -> str:
 
 
 def names(task: str) -> tuple[str, ...]:
-    """The names of a task: its own, and the one it has as the home of a graph with memory.
-
-    A graph that keeps its own memory is known by the name of its node, whichever task runs it.
-    """
+    """The names of a task: its own and, since a graph that keeps its own memory is known by the
+    name of its node, `bare`."""
     return (task, bare(task)) if ":" in task.rpartition(NS_SEP)[2] else (task,)
 
 
@@ -124,11 +121,7 @@ MAX_GRAPHS: Final = 1_024
 class PerGraph(dict[Place, V]):
     """Something for each graph, by its namespace.
 
-    A stream may run any number of graphs. Those that spoke last are kept, and always the one
-    at the root; of another that speaks again, what it no longer holds is not told apart.
-
-    Args:
-        most: The most graphs to know at a time.
+    Of any number of graphs it keeps `most`: those that spoke last, and always the one at the root.
     """
 
     def __init__(self, most: int = MAX_GRAPHS) -> None:
@@ -159,25 +152,23 @@ NODE_KEY = "langgraph_node"
 
 
 def format_namespace(namespace: tuple[str, ...]) -> str:
-    """A namespace in one line.
-
-    `()` is `main`, `("a:task",)` is `a:task`, `("a:t1", "b:t2")` is `a:t1:b:t2`.
-    """
+    """A namespace in one line: `()` is `main`, `("a:t1", "b:t2")` is `a:t1:b:t2`."""
     return ":".join(namespace) if namespace else ROOT
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The place that an event comes from."""
+    """The place that an event comes from.
+
+    Attributes:
+        namespace: The graph: one `node:task_id` for each level, `()` for the outermost.
+        node: The node in it, where it is known.
+        task_id: The task that ran the node, where it is known.
+    """
 
     namespace: tuple[str, ...] = ()
-    """The graph: one `node:task_id` for each level, `()` for the outermost."""
-
     node: str | None = None
-    """The node in it, where it is known."""
-
     task_id: str | None = None
-    """The task that ran the node, where it is known."""
 
     @property
     def formatted(self) -> str:
@@ -212,41 +203,33 @@ class Pattern:
     `main` is the outermost graph. A pattern without a slash is the name of a graph or node at
     any depth, with `*` for any characters. One with slashes is a path from the outermost graph
     on, where `*` is one name and `**` any number of them. Ids of tasks are not looked at.
-
-    Args:
-        patterns: The patterns.
     """
 
-    __slots__ = ("_names", "_paths", "_root", "only_root")
+    __slots__ = ("_all", "_others", "_root", "only_root")
 
     def __init__(self, patterns: Iterable[str]) -> None:
         given = set(patterns)
+        self._all = not given.isdisjoint({"**", f"{ROOT}/**"})
         self._root = ROOT in given
         self.only_root: bool = given == {ROOT}
-        others = given - {ROOT}
-        self._names = [_compiled(p) for p in others if "/" not in p and p != "**"]
-        self._paths = [_compiled(p.removeprefix(f"{ROOT}/")) for p in others if "/" in p]
-        if "**" in others:
-            self._paths.append(_compiled("**"))
+        self._others = [_compiled(pattern) for pattern in given - {ROOT, "**"}]
 
     def matches(self, where: Where) -> bool:
         """Whether one of the patterns picks this place."""
         path = where.path
-        if self._root and not path:
+        if self._all or (self._root and not path):
             return True
         full = (*path, where.node) if where.node else path
-        names = {*path[-1:], *full[-1:]}
         paths = {"/".join(path), "/".join(full)}
-        return any(name.fullmatch(n) for name in self._names for n in names) or any(
-            wanted.fullmatch(p) for wanted in self._paths for p in paths
-        )
+        return any(pattern.fullmatch(one) for pattern in self._others for one in paths)
 
 
 @functools.lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    if pattern == "**":
-        return re.compile(".*")
-    regex = re.escape(pattern)  # which leaves slashes alone
+    regex = re.escape(pattern.removeprefix(f"{ROOT}/"))  # which leaves slashes alone
+    if "/" not in pattern:
+        # A name has at least one character; the outermost graph has none.
+        return re.compile("(?=.)(?:.+/)?" + regex.replace(r"\*", "[^/]*"))
     # Of two slashes around `**` one goes with it, since it may stand for no name at all.
     regex = re.sub(r"^(?:\\\*\\\*/)+", "(?:[^/]+/)*", regex)
     regex = re.sub(r"/\\\*\\\*(?=/|$)", "(?:/[^/]+)*", regex)

@@ -1,4 +1,5 @@
-"""Chunks in each shape that a graph streams, and the one that all else reads: a `Part`.
+"""Chunks in each shape that a graph streams or a server sends, and the one that all else reads: a
+`Part`.
 
 Which shape a chunk has follows from what was asked for (`stream_mode`, `subgraphs`,
 `version`); nothing is guessed from the chunk, which could only be guessed wrong: a pair may
@@ -11,21 +12,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from langgraph.types import Command
+from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage
+from langgraph.types import Command, Interrupt
+from pydantic import TypeAdapter
 
 from langgraph_once.errors import StreamError
 
 __all__ = [
     "GAP_MODE",
     "INTERRUPT_KEY",
+    "MESSAGE_KEYS",
+    "MESSAGE_TYPES",
     "Part",
     "StreamModes",
     "Version",
     "event_part",
     "is_resume",
     "may_repeat",
+    "mode_and_data_at",
     "mode_set",
     "reader",
+    "revive",
+    "revive_part",
     "sdk_part",
     "token_reader",
     "v2_part",
@@ -39,33 +47,38 @@ GAP_MODE: Final = "gap"
 INTERRUPT_KEY: Final = "__interrupt__"
 """The key under which a v1 state or an update holds interrupts."""
 
+MESSAGE: Final[TypeAdapter[BaseMessage]] = TypeAdapter(AnyMessage)
+MESSAGE_TYPES = frozenset({"ai", "human", "system", "tool", "chat", "function", "remove"})
+MESSAGE_KEYS = frozenset({"type", "content", "id", "additional_kwargs", "response_metadata"})
+STRAY_KEYS = ("invalid_tool_calls", "usage_metadata")
+MALFORMED = (TypeError, ValueError, AttributeError, LookupError)
+"""What the validators of messages raise for data that they did not expect."""
+
+INTERRUPTS = "interrupts"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Part(NamedTuple):
-    """One piece of a stream, whatever it came from."""
+    """One piece of a stream, whatever it came from.
+
+    Attributes:
+        ns: Namespace of the graph that sent it: one `node:task_id` per level, `()` at the root.
+        mode: Stream mode: `messages`, `updates`, `values`, `custom`, …
+        data: The payload; in mode `messages` the message or chunk alone.
+        meta: In mode `messages` the metadata beside the message; a v2 `values` part has its
+            `interrupts` here.
+        event_id: The SSE id, where there is one. Not unique on `langgraph dev`: never a key.
+    """
 
     ns: tuple[str, ...]
-    """Namespace of the graph that sent it: one `node:task_id` per level, `()` at the root."""
-
     mode: str
-    """Stream mode: `messages`, `updates`, `values`, `custom`, …"""
-
     data: Any
-    """The payload; in mode `messages` the message or chunk alone."""
-
     meta: Mapping[str, Any] = NOTHING
-    """In mode `messages` the metadata beside the message; a v2 `values` part has its
-    `interrupts` here."""
-
     event_id: str | None = None
-    """The SSE id, where there is one. Not unique on `langgraph dev`: never a key."""
 
 
 StreamModes: TypeAlias = str | Sequence[str]
 Version: TypeAlias = Literal["v1", "v2"]
-
-SDK_FRAME_EVENTS = frozenset({"metadata", "end", "heartbeat"})
 
 
 def mode_set(stream_mode: StreamModes) -> frozenset[str]:
@@ -86,14 +99,8 @@ def reader(
 ) -> Callable[[Any], Part]:
     """The function that reads the chunks of a stream asked for with these arguments.
 
-    Args:
-        stream_mode: As given to `graph.stream`: one mode (v1 chunks come bare) or a list of
-            modes (v1 chunks come with their mode).
-        subgraphs: As given to `graph.stream`: v1 chunks come with their namespace.
-        version: As given to `graph.stream`.
-
-    Raises:
-        StreamError: From the returned function, for a chunk of another shape.
+    It raises a `StreamError` for a chunk of another shape. In v1 a chunk comes bare if one mode was
+    asked for, and with its mode if a list of modes was; with `subgraphs` its namespace comes first.
     """
     if version == "v2":
         return v2_part
@@ -110,11 +117,20 @@ def reader(
     return read
 
 
+def mode_and_data_at(
+    stream_mode: StreamModes, subgraphs: bool, version: Version
+) -> tuple[Any, Any]:
+    """Where chunks have their mode and their payload; None where that is the chunk itself, or all
+    are of one mode."""
+    if version == "v2":
+        return "type", "data"
+    names = _fields(stream_mode, subgraphs)
+    mode_at = names.index("mode") if "mode" in names else None
+    return mode_at, len(names) - 1 if len(names) > 1 else None
+
+
 def token_reader(
-    passes: Callable[[Any, Any], bool],
-    stream_mode: StreamModes,
-    subgraphs: bool,
-    version: Version,
+    passes: Callable[[Any, Any], bool], stream_mode: StreamModes, subgraphs: bool, version: Version
 ) -> Callable[[Any], bool]:
     """`passes`, which takes a message and its metadata, for chunks as `reader` reads them.
 
@@ -122,11 +138,7 @@ def token_reader(
     """
     if "messages" not in mode_set(stream_mode):
         return lambda _: False
-    names = _fields(stream_mode, subgraphs)
-    mode_at: Any = names.index("mode") if "mode" in names else None
-    data_at: Any = len(names) - 1 if len(names) > 1 else None
-    if version == "v2":
-        mode_at, data_at = "type", "data"
+    mode_at, data_at = mode_and_data_at(stream_mode, subgraphs, version)
 
     def is_token(chunk: Any) -> bool:
         try:
@@ -148,18 +160,16 @@ def _fields(stream_mode: StreamModes, subgraphs: bool) -> tuple[str, ...]:
 
 def v2_part(chunk: Any) -> Part:
     """Read a v2 chunk: a mapping with `type`, `ns` and `data`."""
-    if not isinstance(chunk, Mapping) or not {"type", "ns", "data"} <= chunk.keys():
-        raise _unexpected(chunk, "a mapping with `type`, `ns` and `data`")
-    return _with_interrupts(_part(chunk["ns"], chunk["type"], chunk["data"]), chunk)
+    ns, mode, data = _values(chunk, "ns", "type", "data")
+    return _with_interrupts(_part(ns, mode, data), chunk)
 
 
 def sdk_part(chunk: Any) -> Part | None:
     """Read a `StreamPart(event, data, id)` of `langgraph_sdk`, or the tuple of the same.
 
-    The namespace follows the mode, as in `messages|team:1|agent:2`. In mode `messages` a client
-    may have asked for the server's own form, in which `messages/metadata` tells the metadata
-    and `messages/partial` and `messages/complete` the whole message so far; those are parts of
-    modes with these names, which the deduplicator passes on.
+    The namespace follows the mode, as in `messages|team:1|agent:2`. The server's own form of
+    messages (`messages/metadata`, `messages/partial`, `messages/complete`) gives parts of modes
+    with these names, which the deduplicator passes on.
 
     Returns:
         The part; None for an event that is no part of the stream (`metadata`, `end`).
@@ -170,7 +180,7 @@ def sdk_part(chunk: Any) -> Part | None:
     if not isinstance(chunk, tuple) or len(chunk) not in (2, 3) or not isinstance(chunk[0], str):
         raise _unexpected(chunk, "a StreamPart of `event`, `data` and `id`")
     event, data, *rest = chunk
-    if event in SDK_FRAME_EVENTS:
+    if event in {"metadata", "end", "heartbeat"}:
         return None
     mode, *ns = event.split("|")
     return _part(tuple(ns), mode, data)._replace(event_id=rest[0] if rest else None)
@@ -182,15 +192,16 @@ def event_part(event: Any) -> Part:
     Raises:
         StreamError: It has another shape.
     """
-    if not isinstance(event, Mapping) or not {"method", "params"} <= event.keys():
-        raise _unexpected(event, "a mapping with `method` and `params`")
-    params = event["params"]
-    if not isinstance(params, Mapping) or not {"namespace", "data"} <= params.keys():
-        raise _unexpected(params, "`params` with `namespace` and `data`")
-    if not isinstance(params["namespace"], list | tuple):
-        raise _unexpected(params["namespace"], "a namespace")
-    part = _part(tuple(params["namespace"]), event["method"], params["data"])
-    return _with_interrupts(part, params)
+    mode, params = _values(event, "method", "params")
+    ns, data = _values(params, "namespace", "data")
+    return _with_interrupts(_part(tuple(ns) if isinstance(ns, list) else ns, mode, data), params)
+
+
+def _values(chunk: Any, *keys: str) -> list[Any]:
+    """What a mapping has under keys, each of which it must have."""
+    if not isinstance(chunk, Mapping) or not chunk.keys() >= {*keys}:
+        raise _unexpected(chunk, "a mapping with " + ", ".join(f"`{key}`" for key in keys))
+    return [chunk[key] for key in keys]
 
 
 def _part(ns: Any, mode: Any, data: Any) -> Part:
@@ -207,9 +218,9 @@ def _part(ns: Any, mode: Any, data: Any) -> Part:
 
 
 def _with_interrupts(part: Part, envelope: Mapping[str, Any]) -> Part:
-    if "interrupts" not in envelope or part.mode == "messages":  # `RemoteGraph` puts it into each
+    if INTERRUPTS not in envelope or part.mode == "messages":  # `RemoteGraph` puts it into each
         return part
-    return part._replace(meta={"interrupts": envelope["interrupts"]})
+    return part._replace(meta={INTERRUPTS: envelope[INTERRUPTS]})
 
 
 def _unexpected(chunk: Any, shape: str) -> StreamError:
@@ -220,6 +231,73 @@ def _unexpected(chunk: Any, shape: str) -> StreamError:
     )
 
 
+def revive_part(part: Part) -> Part:
+    """A part of JSON, with its messages and interrupts as objects; any other part as it is."""
+    if isinstance(part.data, BaseMessage):
+        return part
+    meta = part.meta
+    if INTERRUPTS in meta:
+        meta = {**meta, INTERRUPTS: _interrupts(revive(meta[INTERRUPTS]))}
+    return part._replace(data=revive(part.data), meta=meta)
+
+
+def revive(value: Any) -> Any:
+    """A copy of a value of JSON, with its messages and interrupts as objects.
+
+    A mapping is a message when its `type` is a message type and it has every key with which
+    one is written; a user's own mapping that merely looks alike stays as it is.
+    """
+    if type(value) is list:
+        return [revive(item) for item in value]
+    if type(value) is not dict:
+        return value
+    if (message := _message(value)) is not None:
+        return message
+    revived = {key: revive(item) for key, item in value.items()}
+    if INTERRUPT_KEY in revived:
+        revived[INTERRUPT_KEY] = _interrupts(revived[INTERRUPT_KEY])
+    return revived
+
+
+def _message(value: Mapping[str, Any]) -> BaseMessage | None:
+    """The message that a mapping says; None if it is none, or cannot be one after all."""
+    kind = value.get("type")
+    if not isinstance(kind, str) or not value.keys() >= MESSAGE_KEYS:
+        return None
+    if kind not in MESSAGE_TYPES and not kind.endswith("MessageChunk"):
+        return None
+    try:
+        if kind == "remove":
+            return RemoveMessage(id=value["id"])
+        return MESSAGE.validate_python(_with_own_fields(value))
+    except MALFORMED:
+        return None
+
+
+def _with_own_fields(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message with the fields that `convert_to_messages` takes for additional ones.
+
+    A server that is given a message in JSON, as part of an input, reads it so.
+    """
+    extra = value["additional_kwargs"]
+    if value["type"] != "ai" or not isinstance(extra, dict) or extra.keys().isdisjoint(STRAY_KEYS):
+        return value
+    stray = {key: extra[key] for key in STRAY_KEYS if key in extra and not value.get(key)}
+    kept = {key: item for key, item in extra.items() if key not in stray}
+    return {**value, "additional_kwargs": kept, **{k: v for k, v in stray.items() if v}}
+
+
+def _interrupts(value: Any) -> Any:
+    return tuple(map(_interrupt, value)) if isinstance(value, list) else value
+
+
+def _interrupt(value: Any) -> Any:
+    if not isinstance(value, Mapping) or not {"value", "id"} <= value.keys():
+        return value
+    schema = value.get("response_schema")
+    return Interrupt(value["value"], id=value["id"], response_schema=schema)
+
+
 def writer(
     stream_mode: StreamModes, *, subgraphs: bool = False, version: Version = "v1"
 ) -> Callable[[Part], Any]:
@@ -227,9 +305,7 @@ def writer(
     if version == "v2":
         return _v2_chunk
     if isinstance(stream_mode, str):
-        if subgraphs:
-            return lambda part: (part.ns, _payload(part))
-        return _payload
+        return (lambda part: (part.ns, _payload(part))) if subgraphs else _payload
     if subgraphs:
         return lambda part: (part.ns, part.mode, _payload(part))
     return lambda part: (part.mode, _payload(part))

@@ -227,10 +227,12 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self.seen -= self._standing.added
         step = None if task.is_sent else task.steps[-1]
         found = [*found_in_input(inputs)]
+        around = [outer.given for outer in self._tasks.outer(task.ns)]
         unproven = self._standing.unproven(graph_of(task), step, inputs, found)
+        unproven.update(*(given.still_unproven(found) for given in around))
         task.given.add(inputs, found, unproven, with_details=self.run.form.tells_details)
-        for outer in self._tasks.outer(task.ns):
-            outer.given.inside |= task.given.named.keys()
+        for given in around:
+            given.inside |= task.given.named.keys()
 
     def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
         """Send the messages that a node returned, or raised with a command.

@@ -8,7 +8,7 @@ and what a task is given counts only if it stood in the thread before the run, o
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
@@ -114,6 +114,11 @@ class GivenToTask:
                 contents[message_id] = message.content
                 if with_details and (carried := details_of(message)) is not NO_DETAILS:
                     details[message_id] = carried
+
+    def still_unproven(self, found: Messages) -> Iterator[int]:
+        """Which messages that a task inside is given count as not given here: by `id()`."""
+        if self._unproven:
+            yield from (id(each) for _, each in found if self._unproven.get(id(each)) is each)
 
     def added_in_place(self) -> list[str]:
         """The ids of messages that its input holds by now, and did not hold when it was given."""

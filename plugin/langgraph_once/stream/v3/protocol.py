@@ -1,4 +1,7 @@
-"""v3: what its readers need, and what a stock client of the protocol is sent over a network.
+"""v3: protocol events in, the events that the consumer lacks out; and the two forms of them.
+
+One form is for readers in this process, and those that announced themselves. The other is for a
+stock client of the protocol over a network.
 
 Of the `messages` of v3 a LangGraph server sends only the events of models: no whole message, no
 removal, no metadata (langgraph-api 0.16.7). Clients keep a list of messages by id. A message that
@@ -13,32 +16,31 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from langchain_core.language_models._compat_bridge import message_to_events
-from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.chunk_filter import ChunkFilter, Expand
+from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.forms import ExactForm
 from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
-from langgraph_once.stream.part.content import Content
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.content import Content, as_whole
 from langgraph_once.stream.part.places import lineage, task_in
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.part.shapes import Part, v2_part, writer
 from langgraph_once.stream.v3.reading import EventReader, event_of, mark_of, marked, run_of
 
-__all__ = ["EventForm", "ExactEvents", "ProtocolForm"]
+__all__ = ["EventFilter", "EventForm", "ExactEvents", "ProtocolForm"]
 
 
 class EventForm(ExactForm):
-    """A form of v3. Its reader is sent events, and whole messages for what is left at the end.
-
-    Attributes:
-        reader: What the stream has said so far.
-    """
+    """A form of v3. Its reader is sent events, and whole messages for what is left at the end."""
 
     tells_details = False  # no event says them
-
     reader: EventReader
 
     def policy(self, config: DedupConfig) -> DedupConfig:
@@ -65,14 +67,125 @@ class ExactEvents(EventForm):
                 yield out
 
 
+class EventFilter(ChunkFilter):
+    """Turns one v2 chunk of a v3 run into those that the consumer lacks.
+
+    States stay whole, since the projections of a run are made of them.
+
+    Args:
+        expand: What is made of a part, by its mode.
+        form: What its reader needs, and is sent.
+        tells_edits: Whether a message that a task returns with another text follows what was
+            streamed. Not where transformers rewrite messages: they may have made that text of
+            the streamed one already, and then nothing was edited.
+    """
+
+    def __init__(
+        self,
+        config: DedupConfig,
+        ledger: Ledger,
+        *,
+        expand: Mapping[str, Expand],
+        form: EventForm,
+        tells_edits: bool,
+    ) -> None:
+        dedup = Deduplicator(config, ledger=ledger, form=form)
+        super().__init__(dedup, writer([], version="v2"), expand)
+        self._tells_edits = tells_edits
+        self._reader = form.reader = EventReader()
+        self._form = form
+        self._told: set[str] = set()
+        self._earlier: Mapping[str, Content] = {}
+
+    def new(self, chunk: Any) -> Iterator[Any]:
+        """What the consumer lacks of a chunk."""
+        whole = v2_part(chunk)
+        self._rest = (
+            out
+            for part in self._expand(whole)
+            for each in chain(self._dedup.named(part), (part,))  # messages that it shows the ids of
+            for out in self._form.told(each, self._operations(each))
+        )
+        for out in self._rest:
+            yield chunk if out is whole else self._write(out)
+
+    def undelivered(self) -> Iterator[Any]:
+        """What the stream before owes; tokens as whole messages, since here a model says none."""
+        for part in self._dedup.undelivered():
+            yield self._write(part._replace(data=as_whole(part.data)))
+
+    def keep_undelivered(self, left: Iterable[Part]) -> None:
+        """Note what the consumer has left too early to get."""
+        said = (self._reader.read(each) for part in left for each in self._expand(part))
+        self._dedup.keep_undelivered(self._rest, (part for part in said if part is not None))
+
+    def _operations(self, part: Part) -> Iterator[Operation]:
+        """What becomes of a part, with events for parts."""
+        said = self._reader.read(part) if part.mode == "messages" else None
+        if said is None:
+            return iter((Operation(Kind.PASS, Because.OTHER, part),))
+        if self._dedup.passes(said.data, said.meta):
+            return iter((Operation(Kind.APPEND, Because.NEXT, part),))
+        if event_of(part) == "message-start":
+            known = self._dedup.ledger.said_in(task_in(part.meta))
+            self._earlier = {entry.id: entry.content for entry in known if entry.is_model}
+        operations = self._dedup.decide(said)
+        if not self._tells_edits:
+            operations = _without_edit(said, list(operations))
+        return (each._replace(part=self._event(each, said, part)) for each in operations)
+
+    def _event(self, operation: Operation, said: Part, part: Part) -> Part | None:
+        """What an operation sends: here only events say a piece of a message."""
+        out = next(self._form.sent((operation,)), None)
+        if out is said:
+            out = part
+        elif out is not None and type(out.data) is AIMessageChunk:
+            if operation.because is not Because.REST:  # the usage, which an event tells
+                return None
+            out = out._replace(data=as_whole(out.data))
+        if out is None or operation.kind is Kind.PASS:
+            return out
+        message_id = str(said.data.id if event_of(out) else out.data.id)
+        is_known = message_id in self._told
+        self._told.add(message_id)
+        return out if event_of(out) else self._marked(operation, out, is_known=is_known)
+
+    def _marked(self, operation: Operation, out: Part, *, is_known: bool) -> Part:
+        """A message or a removal, marked where `run.messages` is not to have it.
+
+        It takes nothing back. It would make an empty message of a removal, and another message of
+        an edit; plain LangGraph sends it neither.
+        """
+        (kind, because, _), message = operation, out.data
+        if isinstance(message, RemoveMessage):
+            had = self._earlier.get(str(message.id)) if because is Because.EARLIER_STREAM else None
+            return marked(out, to="log and channel", had=had)
+        if kind is Kind.DISCARD:
+            return marked(out, to="channel")
+        is_edit = is_known or because is Because.WHITE_SPACE
+        if because is Because.REST:
+            is_edit = message.content.isspace()
+        return marked(out, to="log and channel") if is_edit else out
+
+
+def _without_edit(said: Part, operations: list[Operation]) -> Iterator[Operation]:
+    """The same, but for a removal and the message that takes its place under the same id."""
+    edits = bool(operations) and operations[-1].kind is Kind.REPLACE
+    removal = operations[0].part if edits else None
+    is_edit = removal is not None and removal.data.id == said.data.id
+    return iter(() if is_edit else operations)
+
+
 @dataclass(slots=True, eq=False)
 class _ShownMessage:
-    """A message that the client shows.
+    """A message that the client shows, or one that is held since it repeats what that shows.
 
     Attributes:
         is_text: It says nothing but text.
         node: The node that its events name, where a client needs that to tell them from others.
         run: The model run that says it, while that goes on.
+        repeats: The message that it has repeated so far, while it is held.
+        held: Its events, while it is held.
     """
 
     id: str
@@ -81,30 +194,22 @@ class _ShownMessage:
     is_text: bool = True
     node: str | None = None
     run: str | None = None
+    repeats: _ShownMessage | None = None
+    held: list[Part] = field(default_factory=list)
 
-
-class _Held:
-    """The events of a message that so far repeats one that the client shows."""
-
-    def __init__(self, old: _ShownMessage, start: Part) -> None:
-        self.old = old
-        self.events = [start]
-        self._text = ""
-
-    def goes_on(self, part: Part) -> bool:
-        """Note an event; whether the client has all that it says."""
+    def hold(self, part: Part, old: _ShownMessage) -> bool:
+        """Hold an event; whether `old` says all that it has said."""
         said = _text_of(part.data)
         if said is None:
-            self.events.append(part)
-            block: Mapping[str, Any] = part.data.get("content", {})
-            begins = event_of(part), block.get("type")
-            return begins == ("content-block-start", "text") and not self._text
-        if self._text:  # one event in place of many
-            self.events.pop()
-        self._text += said
-        delta = {**part.data["delta"], "text": self._text}
-        self.events.append(part._replace(data={**part.data, "delta": delta}))
-        return self.old.text.startswith(self._text)
+            self.held.append(part)
+            begins = event_of(part), part.data.get("content", {}).get("type")
+            return begins == ("content-block-start", "text") and not self.text
+        if self.text:  # one event in place of many
+            self.held.pop()
+        self.text += said
+        delta = {**part.data["delta"], "text": self.text}
+        self.held.append(part._replace(data={**part.data, "delta": delta}))
+        return old.text.startswith(self.text)
 
 
 class ProtocolForm(EventForm):
@@ -115,7 +220,6 @@ class ProtocolForm(EventForm):
     def __init__(self) -> None:
         self._shown: dict[str, _ShownMessage] = {}
         self._runs: dict[str, _ShownMessage] = {}
-        self._held: dict[str, _Held] = {}
         self._gone: dict[str, list[_ShownMessage]] = {}
         self._in_state: set[str] | None = None  # the first of a stream was there before it
         self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
@@ -173,10 +277,10 @@ class ProtocolForm(EventForm):
         """Note what runs again; what the client shows of it stays until that has caught up."""
         message_id, had = str(removal.data.id), mark_of(removal.meta).had
         gone = self._gone.setdefault(task_in(removal.meta), [])
-        for run, held in list(self._held.items()):
-            if self._runs[run].id == message_id:  # which nobody was shown
-                del self._held[run], self._runs[run]
-                gone.append(held.old)
+        for run, said in list(self._runs.items()):
+            if said.repeats is not None and said.id == message_id:  # which nobody was shown
+                del self._runs[run]
+                gone.append(said.repeats)
         old = self._shown.pop(message_id, None)
         if old is None and had is not None:
             old = _shown(message_id, removal.ns, had)
@@ -189,31 +293,29 @@ class ProtocolForm(EventForm):
             gone.append(old)
 
     def _start(self, part: Part) -> Iterator[Part]:
-        run = run_of(part)
-        shown = self._runs[run] = _ShownMessage(str(part.data.get("id")), part.ns)
+        shown = self._runs[run_of(part)] = _ShownMessage(str(part.data.get("id")), part.ns)
         gone = self._gone.pop(task_in(part.meta), [])
         # Only text is compared while it streams, and only with a single message.
         if len(gone) == 1 and gone[0].is_text and gone[0].text:
-            self._held[run] = _Held(gone[0], part)
+            shown.repeats, shown.held = gone[0], [part]
             return
         yield from self._emptied(*gone)
         self._begin(shown, part)
         yield self._out(part, shown)
 
     def _next(self, part: Part) -> Iterator[Part]:
-        run = run_of(part)
-        shown, held = self._runs.get(run), self._held.get(run)
+        shown = self._runs.get(run_of(part))
         if shown is None:
             yield part
             return
-        if held is None:
+        if (old := shown.repeats) is None:
             yield self._out(part, shown)
-        elif not held.goes_on(part):
-            del self._held[run]
+        elif not shown.hold(part, old):
+            held, shown.held, shown.repeats, shown.text = shown.held, [], None, ""
             self._begin(shown, part)
-            for event in held.events:
+            for event in held:
                 yield self._out(event, shown)
-            yield from self._emptied(held.old)  # now, so that at no moment there is neither
+            yield from self._emptied(old)  # now, so that at no moment there is neither
         if event_of(part) == "message-finish":
             self._end(shown)
 

@@ -30,17 +30,18 @@ Fields: TypeAlias = dict[str, Any]
 
 
 class Mark(NamedTuple):
-    """Which readers get an event, and what the transformers need to know to write it."""
+    """Which readers get an event, and what the transformers need to know to write it.
+
+    Attributes:
+        to: Who reads it. In the log are the events of a run, also as they go over a network;
+            `run.messages` and the transformers of users read it only where all do.
+        node: The node that it is to name.
+        had: What a removal takes back, where its task said it in an earlier run.
+    """
 
     to: Literal["all", "log", "channel", "log and channel"] = "all"
-    """Who reads it. In the log are the events of a run, also as they go over a network;
-    `run.messages` and the transformers of users read it only where all do."""
-
     node: str | None = None
-    """The node that it is to name."""
-
     had: Content | None = None
-    """What a removal takes back, where its task said it in an earlier run."""
 
 
 class _Marked(dict[str, Any]):
@@ -95,14 +96,11 @@ class EventReader:
         return None if said is None else part._replace(data=AIMessageChunk(**said, id=message_id))
 
     def void(self, removal: Part, *, by: str) -> list[Part]:
-        """The event that ends what a removal takes back, if that is open.
+        """The event that ends what a removal takes back, if that is open; `by` is the model run
+        that has it taken back.
 
         When a model raises, upstream leaves its message open (langgraph 1.2.24). The protocol's
         `error` event would make every reader of its text raise, in a run that goes on.
-
-        Args:
-            removal: Takes it back.
-            by: The model run that has it taken back.
         """
         message_id, task = str(removal.data.id), task_in(removal.meta)
         for run, (start, open_id) in self._open.items():

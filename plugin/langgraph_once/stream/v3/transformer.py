@@ -48,10 +48,8 @@ def _of_users(transformers: Sequence[Any]) -> list[Any]:
 
 
 class HideEdits(StreamTransformer):
-    """Renames removals and edits while upstream's transformers, and those of users, look at them.
-
-    `OnceChannel`, the last, names them back.
-    """
+    """Renames removals and edits while upstream's transformers, and those of users, look at them;
+    `OnceChannel`, the last, names them back."""
 
     before_builtins = True
 
@@ -148,12 +146,7 @@ def _mark(event: Any) -> Mark:
 
 
 class _Answer:
-    """A message of `run.messages`, or one that is held back from it.
-
-    Attributes:
-        place: Its task and its id.
-        held: Its events, while they are held back.
-    """
+    """A message of `run.messages`, by its task and its id; or one whose events are `held` back."""
 
     def __init__(self, start: Part) -> None:
         self.place = task_in(start.meta), str(start.data.id)
@@ -166,9 +159,6 @@ class RunMessages:
 
     An answer is held back while it so far repeats one that its task said in full before it ran
     again. Texts are compared as upstream got them: the transformers of users may have changed them.
-
-    Args:
-        upstream: The transformer.
     """
 
     def __init__(self, upstream: MessagesTransformer) -> None:
