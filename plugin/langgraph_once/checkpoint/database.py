@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
-from langgraph_once.checkpoint.workers import ForkedError, Workers
+from langgraph_once.checkpoint.workers import NoWorkersError, Workers
 from langgraph_once.errors import StorageError
 
 __all__ = [
@@ -168,19 +168,18 @@ class Engine(ABC):
             thread_id: The thread that they are about; None if it may be any.
 
         Raises:
-            StorageError: The process was forked since the engine was made.
+            StorageError: The engine was closed, or the process was forked since it was made.
         """
-        before = [
-            left for left, of in self._left.items() if of == thread_id or None in (of, thread_id)
-        ]
-        if before:
-            await asyncio.wait([asyncio.wrap_future(left) for left in before])
+        left_calls = [*self._left.items()]  # other threads take out what ended
+        before = [left for left, of in left_calls if of == thread_id or None in (of, thread_id)]
         try:
+            self._workers.check()
+            if before:
+                await asyncio.wait([asyncio.wrap_future(left) for left in before])
             done = self._workers.submit(function, *given)
-        except ForkedError:
-            problem = "it was opened before the process was forked; open it in the new process"
+        except NoWorkersError as error:
             raise StorageError(
-                f"cannot use the checkpoint database {self.name!r}: {problem}", path=self.name
+                f"cannot use the checkpoint database {self.name!r}: {error}", path=self.name
             ) from None
         try:
             return await asyncio.wrap_future(done)

@@ -14,13 +14,13 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
 
-__all__ = ["ForkedError", "Workers"]
+__all__ = ["NoWorkersError", "Workers"]
 
 T = TypeVar("T")
 
 
-class ForkedError(Exception):
-    """The process was forked from the one that has the threads."""
+class NoWorkersError(RuntimeError):
+    """There are no threads, as the message says: they were stopped, or the process was forked."""
 
 
 class Workers:
@@ -40,18 +40,15 @@ class Workers:
         self._is_stopped = False
 
     def submit(self, function: Callable[..., T], *given: Any) -> Future[T]:
-        """Call a function in a thread, in the context of the caller.
+        """Call a function in a thread, in the context of the caller. Not in a forked process.
 
         Raises:
-            ForkedError: The threads are in the process that this one was forked from.
-            RuntimeError: The workers were stopped.
+            NoWorkersError: They were stopped.
         """
-        if os.getpid() != self._pid:  # first: another thread may have had the lock meanwhile
-            raise ForkedError
         future: Future[T] = Future()
         with self._changed:
             if self._is_stopped:
-                raise RuntimeError("the saver is closed")
+                raise NoWorkersError("its saver was closed; open one anew")
             self._waiting.append((future, partial(copy_context().run, function, *given)))
             if len(self._waiting) > self._idle and self._threads < self._most:
                 self._threads += 1
@@ -59,6 +56,17 @@ class Workers:
             else:
                 self._changed.notify()
         return future
+
+    def check(self) -> None:
+        """Check that the threads are in this process.
+
+        Raises:
+            NoWorkersError: They are in the one that this one was forked from.
+        """
+        if os.getpid() != self._pid:
+            raise NoWorkersError(
+                "it was opened before the process was forked; open it in the new process"
+            )
 
     def stop(self) -> None:
         """Let the threads end, once all that was submitted is done."""

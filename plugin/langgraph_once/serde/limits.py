@@ -39,6 +39,8 @@ __all__ = [
     "copies_of",
     "flag_of",
     "hold",
+    "most_opened",
+    "most_written_out",
     "pattern_units",
     "release",
     "unchecked_bytes",
@@ -255,6 +257,16 @@ def copies_of(size: int) -> int:
     return _COPIES * size + _FREE_COPIES
 
 
+def most_written_out(size: int) -> int:
+    """Return how many bytes a walk through a value may meet again, in a blob of `size`."""
+    return MAX_EXPANDED + copies_of(size)
+
+
+def most_opened(size: int) -> int:
+    """Return how many bytes extensions that stand in each other may hold, in a blob of `size`."""
+    return max(MAX_EXPANDED, 8 * size)
+
+
 # Stack ----------------------------------------------------------------------------------
 
 _MAX_LEVELS: Final = 256
@@ -329,8 +341,8 @@ class Budget:
         self.tag = tag
         self._size = size
         self._copies = copies_of(size)
-        self._expanded = MAX_EXPANDED + self._copies
-        self._opened = max(MAX_EXPANDED, 8 * size)
+        self._expanded = most_written_out(size)
+        self._opened = most_opened(size)
         self._pattern_units = MAX_PATTERN_UNITS
         self._pairs = _MAX_PAIRS
         self._compared = _MAX_COMPARED

@@ -33,6 +33,7 @@ from langgraph_once.serde.format import (
     object_of,
     pack,
 )
+from langgraph_once.serde.limits import most_opened, most_written_out
 from langgraph_once.serde.plans.exceptions import UnstoredError, as_text
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 from langgraph_once.serde.stock_writes import native_base, stock_form
@@ -53,6 +54,7 @@ _MAX_HEADS: Final = 255
 _MAX_HELD_HEADS: Final = 8
 _PROBED_LEVELS: Final = 24
 _MANY_ARRAYS: Final = 1 << 14
+_LARGE_BYTES: Final = 1 << 20
 
 
 def write(value: Any, plans: Plans) -> bytes:
@@ -84,7 +86,10 @@ def write(value: Any, plans: Plans) -> bytes:
         return data
     seen: set[int] = set()
     twice = {each for each in met if each in seen or seen.add(each)}  # type: ignore[func-returns-value]
-    return Writer(plans, twice, holds=first.has_held).whole(value)
+    again = Writer(plans, twice, holds=first.has_held)
+    found = again.whole(value)
+    # Where reading would refuse so much that is repeated, what is one object becomes several.
+    return found if again.written_out <= most_written_out(len(found)) else data
 
 
 def write_around(value: Any, met: list[Any], plans: Plans) -> bytes | None:
@@ -135,9 +140,12 @@ class Writer:
         error: The first one. ormsgpack hides what a hook raises.
         has_held: Whether some object may hold the data of others. If anything fails then, all is
             written once more without that.
+        written_out: How many bytes whoever walks through the value meets again, as the reader
+            counts them.
     """
 
     error: Exception | None = None
+    written_out = 0
     _level = 0
     has_held = False
     _held_levels = 0
@@ -157,17 +165,29 @@ class Writer:
         self._holds = holds
         self.met: list[int] = []
         self.kept: list[Any] = []
+        self._largest: dict[int, int] = {}
+        """By level: how many bytes the largest extension there holds, if they are many."""
         if shared:
             self._shared = shared
             self._numbers = {}
+            self._repeated: dict[int, int] = {}
 
     def whole(self, value: Any) -> bytes:
-        """Return the bytes of the value."""
+        """Return the bytes of the value.
+
+        Raises:
+            TooDeepError: It takes a `GRAPH`.
+        """
         if type(value) is dict:
             value = self._with_threads(value)
         elif type(value) is list:
             value = self._thread(value)
-        return self.pack(value)
+        data = self.pack(value)
+        if self._largest:
+            opened = sum(self._largest.values()) * (2 if self._shared else 1)
+            if opened > most_opened(len(data)):  # the reader would hold all of these at once
+                raise TooDeepError
+        return data
 
     def pack(self, data: Any) -> bytes:
         """Return the msgpack of any value."""
@@ -247,6 +267,8 @@ class Writer:
             packed = packb(data, self.hook, OPTIONS)  # as `pack`, for each object
         except TypeError as error:
             packed = self._pack_mended(data, met, error)
+        if len(packed) > _LARGE_BYTES:
+            self._largest[self._level] = max(len(packed), self._largest.get(self._level, 0))
         self._level -= 1
         return packed
 
@@ -389,8 +411,9 @@ class Writer:
         if number is None:  # it is being written: it contains itself
             raise TooDeepError
         if number >= 0:
+            self.written_out += self._repeated[number]
             return Ext(Code.AGAIN, number.to_bytes(4, "big"))
-        number = len(self._numbers)
+        number, before = len(self._numbers), self.written_out
         self._numbers[id(obj)] = None
         try:
             packed = pack(self._written(obj, plan))
@@ -398,6 +421,7 @@ class Writer:
             del self._numbers[id(obj)]
             raise
         self._numbers[id(obj)] = number
+        self._repeated[number] = len(packed) + self.written_out - before
         return Ext(Code.SHARED, packed)
 
     def _retreat(self, met: int, error: TypeError) -> None:

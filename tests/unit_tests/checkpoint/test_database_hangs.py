@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sqlite3
@@ -11,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -33,7 +33,7 @@ def opened(database: str) -> Opening[Any]:
     return open_saver(database, config=CheckpointConfig(), serde=OnceSerializer())
 
 
-@contextmanager
+@contextlib.contextmanager
 def hanging(database: str) -> Iterator[Callable[[], None]]:
     """Have a database answer no writer until the end. Gives what ends it sooner."""
     if not database.startswith("postgres"):
@@ -81,21 +81,34 @@ from langgraph_once.checkpoint import open_saver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.serde import OnceSerializer
 
-async def main():
-    async with open_saver(sys.argv[1], config=CheckpointConfig(), serde=OnceSerializer()) as saver:
-        at = {"thread_id": "thread", "checkpoint_ns": "", "checkpoint_id": "1"}
-        print("opened", flush=True)
-        sys.stdin.readline()
-        print("waits", flush=True)
-        await saver.aput_writes({"configurable": at}, [("a", 1)], "task")
+AT = {"configurable": {"thread_id": "thread", "checkpoint_ns": "", "checkpoint_id": "1"}}
 
-asyncio.run(main())
+def opened():
+    return open_saver(sys.argv[1], config=CheckpointConfig(), serde=OnceSerializer())
+
+def wait():
+    print("opened", flush=True)
+    sys.stdin.readline()
+    print("waits", flush=True)
+
+async def in_a_loop():
+    async with opened() as saver:
+        wait()
+        await saver.aput_writes(AT, [("a", 1)], "task")
+
+def without_a_loop():
+    with opened() as saver:
+        wait()
+        saver.put_writes(AT, [("a", 1)], "task")
+
+asyncio.run(in_a_loop()) if sys.argv[2] == "in_a_loop" else without_a_loop()
 """
 
 
-def test_ctrl_c_ends_a_process_whose_database_hangs(here: str) -> None:
+@pytest.mark.parametrize("how", ["in_a_loop", "without_a_loop"])
+def test_ctrl_c_ends_a_process_whose_database_hangs(here: str, how: str) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, here],
+        [sys.executable, "-c", PROGRAM, here, how],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -117,9 +130,15 @@ def test_ctrl_c_ends_a_process_whose_database_hangs(here: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_in_a_forked_process_an_async_call_raises(here: str) -> None:
-    with opened(here) as saver:
-        asyncio.run(saver.aget_tuple(CONFIG))
+@pytest.mark.parametrize("is_left", [False, True])
+def test_in_a_forked_process_an_async_call_raises(here: str, is_left: bool) -> None:
+    """Also while the process before waits for a call that was cancelled."""
+    with opened(here) as saver, contextlib.ExitStack() as stack:
+        at = asyncio.run(saver.aput(CONFIG, empty_checkpoint(), KNOWN, {}))
+        if is_left:
+            stack.enter_context(hanging(here))
+            with pytest.raises(TimeoutError):
+                asyncio.run(asyncio.wait_for(saver.aput_writes(at, [("a", 1)], "task"), 0.3))
         if not (pid := os.fork()):
             code = 1
             try:
@@ -132,6 +151,13 @@ def test_in_a_forked_process_an_async_call_raises(here: str) -> None:
         _, status = os.waitpid(pid, 0)
         assert os.waitstatus_to_exitcode(status) == 0
         assert time.monotonic() - began < 10
+
+
+async def test_an_async_call_of_a_closed_saver_says_so(here: str) -> None:
+    async with opened(here) as saver:
+        pass
+    with pytest.raises(StorageError, match="was closed; open one anew"):
+        await saver.aget_tuple(CONFIG)
 
 
 def test_workers_are_as_many_as_are_needed_and_end() -> None:

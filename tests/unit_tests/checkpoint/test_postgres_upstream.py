@@ -296,3 +296,30 @@ def test_what_fails_is_not_told_to_be_the_password(
     with subtests.test("closed"), pytest.raises(StorageError, match="was closed") as caught:
         saver.get_tuple(ON)
     assert "password" not in str(caught.value)
+    lost = "with a new connection"
+    with psycopg.connect(database, autocommit=True) as conn:
+        mine = OncePostgresSaver(conn)
+        mine.setup()
+        rows(database, f"SELECT pg_terminate_backend({conn.info.backend_pid})")
+        with subtests.test("ended"), pytest.raises(StorageError, match=lost) as caught:
+            mine.get_tuple(ON)
+        assert "password" not in str(caught.value)
+    with subtests.test("gone"), pytest.raises(StorageError, match=lost) as caught:
+        mine.get_tuple(ON)
+    assert "password" not in str(caught.value)
+    with open_postgres_saver(database, max_size=1, timeout_s=1) as saver:
+        pool: Any = saver.conn
+        with (
+            pool.connection(),
+            subtests.test("none is free"),
+            pytest.raises(StorageError, match="allow more") as caught,
+        ):
+            saver.get_tuple(ON)
+        assert "does the server run?" in str(caught.value)
+
+
+def test_a_text_that_no_json_of_postgres_has_is_refused_by_a_filter(database: str) -> None:
+    with open_postgres_saver(database) as saver:
+        for text in ("\ud800", "\0"):
+            with pytest.raises(StorageError, match="no form for this value"):
+                [*saver.list(ON, filter={"customer": text})]

@@ -26,7 +26,7 @@ from langgraph_once.checkpoint.postgres.driver import (
     psycopg,
     transaction,
 )
-from langgraph_once.checkpoint.postgres.failures import storage_error
+from langgraph_once.checkpoint.postgres.failures import LOST, storage_error
 from langgraph_once.checkpoint.postgres.schema import enter_schema, is_missing, set_up
 from langgraph_once.metrics import pools
 
@@ -206,7 +206,7 @@ class PostgresEngine(Engine):
         try:
             yield
         except (psycopg.Error, NewerSchemaError) as error:
-            raise storage_error(self.name, error) from error
+            raise storage_error(self.name, error, of_connection=LOST) from error
 
 
 @contextlib.contextmanager

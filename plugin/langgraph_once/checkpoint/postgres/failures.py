@@ -9,7 +9,7 @@ from langgraph_once.checkpoint.database import NewerSchemaError
 from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool
 from langgraph_once.errors import StorageError
 
-__all__ = ["storage_error"]
+__all__ = ["LOST", "storage_error"]
 
 _INCOMPLETE: Final = "its tables are not all there; set up as a role that may make them"
 _SHALLOW: Final = "ShallowPostgresSaver made its tables, which keep no history: they are not read"
@@ -18,7 +18,7 @@ _SHALLOW_LACKS: Final = re.compile(r"\b(checkpoint_id|version)\b")
 _ADVICE: Final = (
     (
         psycopg_pool.PoolTimeout,
-        "no connection was free in time; allow more",
+        "none was free, or could be made, in time; does the server run? If so, allow more",
     ),
     (psycopg_pool.PoolClosed, "its saver was closed; open one anew"),
     (NewerSchemaError, "install the version that made it, or a newer one"),
@@ -40,25 +40,29 @@ _ADVICE: Final = (
     (psycopg.errors.IndexCorrupted, "an index is damaged; REINDEX the database"),
     (
         psycopg.errors.ProgramLimitExceeded,
-        "a name may be too long for an index; shorten ids of threads, namespaces and channels",
+        "something is too long; shorten ids of threads, namespaces and channels, or metadata",
     ),
     (psycopg.DataError, "it has no form for this value; see the cause"),
 )
 _NOT_REACHED: Final = "does the server run, and are address, user and password right?"
-_CLASSES_NOT_REACHED: Final = ("08", "28", "3D", "57P")
-"""How the SQLSTATE begins of an error of connections; one that was never made has none."""
+LOST: Final = "does the server run? Try again, with a new connection"
+_CLASSES_OF_CONNECTIONS: Final = ("08", "28", "3D", "57P")
+"""How the SQLSTATE begins of an error of connections; many have none."""
 
 
-def storage_error(name: str, error: psycopg.Error | NewerSchemaError) -> StorageError:
+def storage_error(
+    name: str, error: psycopg.Error | NewerSchemaError, *, of_connection: str = _NOT_REACHED
+) -> StorageError:
     """The error to raise from this one.
 
     Args:
         name: The server and the database; no password.
         error: What the driver raised.
+        of_connection: What is advised if it is about the connection.
     """
     advice = next((words for kind, words in _ADVICE if isinstance(error, kind)), None)
     if advice is None:
-        advice = _NOT_REACHED if _is_not_reached(error) else "see the cause"
+        advice = of_connection if _is_of_connection(error) else "see the cause"
     # Not the details: they may hold values.
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     if said is None:
@@ -69,10 +73,10 @@ def storage_error(name: str, error: psycopg.Error | NewerSchemaError) -> Storage
     return StorageError(f"cannot use the checkpoint database {name!r}: {line}; {advice}", path=name)
 
 
-def _is_not_reached(error: Exception) -> bool:
+def _is_of_connection(error: Exception) -> bool:
     if not isinstance(error, psycopg.OperationalError):
         return False
-    return error.sqlstate is None or error.sqlstate.startswith(_CLASSES_NOT_REACHED)
+    return error.sqlstate is None or error.sqlstate.startswith(_CLASSES_OF_CONNECTIONS)
 
 
 def _tells_values(error: Exception) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from langgraph.checkpoint.base import get_checkpoint_id
 
 from langgraph_once.checkpoint.metadata import SEALED
-from langgraph_once.checkpoint.postgres.json_values import json_text
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.checkpoint.tables import Query
 
@@ -36,7 +36,7 @@ def conditions(query: Query, *, may_be_sealed: bool) -> tuple[list[str], list[An
             values.append(place.checkpoint_id)
     for name, wanted in (query.filter or {}).items():
         where.append("metadata @> ?::jsonb")
-        values.append(json_text({name: wanted}))
+        values.append(json.dumps({name: wanted}))
         if may_be_sealed:
             where[-1] += " OR (NOT jsonb_exists(metadata, ?) AND jsonb_exists(metadata, ?))"
             values += [name, SEALED]

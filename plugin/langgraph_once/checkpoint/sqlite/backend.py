@@ -15,11 +15,11 @@ from langgraph_once.checkpoint.backend import Backend, Claim
 from langgraph_once.checkpoint.database import Execute, Row, Statement
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.sqlite.file import (
-    BUSY_TIMEOUT_S,
     IN_MEMORY,
     ask_sqlite,
     check_sqlite_path,
     claim_sqlite,
+    connect,
     connect_to_read,
     not_opened,
 )
@@ -102,7 +102,7 @@ class SqliteBackend(Backend):
         """Open its file, if it is there."""
         try:
             uri = f"{Path(self.path).expanduser().absolute().as_uri()}?mode=rw"
-            conn = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            conn = connect(uri, uri=True, isolation_level=None)
             with closing(conn):
                 yield conn.execute
         except sqlite3.Error as error:

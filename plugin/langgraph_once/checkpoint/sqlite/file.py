@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any, Final
 
 from langgraph_once.checkpoint.sqlite.failures import failed, kind, with_advice
 from langgraph_once.checkpoint.sqlite.tables import with_task_path
@@ -15,16 +16,23 @@ from langgraph_once.errors import StorageError
 __all__ = [
     "BUSY_TIMEOUT_S",
     "IN_MEMORY",
+    "TURN_S",
     "ask_sqlite",
     "check_sqlite_path",
     "claim_sqlite",
+    "connect",
     "connect_to_read",
     "not_opened",
     "prepare",
 ]
 
 BUSY_TIMEOUT_S = 30.0
-"""How long a writer waits for another one; each holds the database for milliseconds."""
+"""How long a writer waits for others that take turns; each holds the database for milliseconds."""
+HELD_S = 5.0
+"""How long it waits for one that holds on, as LangGraph's savers do. Neither a close nor the end of
+a run that is interrupted comes before what waits."""
+TURN_S: Final = 0.5
+"""How long SQLite waits at a time: meanwhile Ctrl-C is not heard."""
 
 IN_MEMORY = ":memory:"
 _WAL_AT = 19
@@ -34,6 +42,38 @@ _WAL = b"\x02"
 # Rolled back: it proves that the file and the journal beside it can be written, which opening
 # alone does not.
 _PROVE_WRITABLE = ("BEGIN IMMEDIATE", "CREATE TABLE once_probe (x)", "ROLLBACK")
+
+
+class _Patient(sqlite3.Connection):
+    """Waits for other writers in turns, and looks between them whether somebody has written."""
+
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        began = changed = time.monotonic()
+        version = None
+        while True:
+            try:
+                return super().execute(*given)
+            except sqlite3.OperationalError as error:
+                if kind(error) != sqlite3.SQLITE_BUSY:
+                    raise
+                now, before, version = time.monotonic(), version, self._version()
+                changed = changed if version == before else now
+                if now > began + BUSY_TIMEOUT_S or now > changed + HELD_S:
+                    raise
+            time.sleep(0.01)  # for a change of the journal mode SQLite does not wait at all
+
+    def _version(self) -> Any:
+        try:
+            return super().execute("PRAGMA data_version").fetchone()
+        except sqlite3.OperationalError:
+            return None
+
+
+def connect(address: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
+    """Connect to a database that others write, for all threads."""
+    return sqlite3.connect(
+        address, timeout=TURN_S, check_same_thread=False, factory=_Patient, **options
+    )
 
 
 def check_sqlite_path(path: str | os.PathLike[str]) -> None:
@@ -106,18 +146,8 @@ def prepare(path: str | os.PathLike[str]) -> str:
     if os.fspath(path) == IN_MEMORY:
         return IN_MEMORY
     file = Path(path).expanduser().absolute()
-    give_up = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            _run(file, *_PROVE_WRITABLE, "PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            # SQLite does not wait for other connections when it changes the journal mode:
-            # several that open a new file at once must try again.
-            if kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
-                raise
-            time.sleep(0.01)
-        else:
-            return str(file)
+    _run(file, *_PROVE_WRITABLE, "PRAGMA journal_mode=WAL")
+    return str(file)
 
 
 def connect_to_read(path: str | os.PathLike[str]) -> sqlite3.Connection:
@@ -158,8 +188,7 @@ def _is_idle_wal(file: Path) -> bool:
 
 
 def _read_only(file: Path) -> sqlite3.Connection:
-    address = f"{file.as_uri()}?mode=ro"
-    return sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, check_same_thread=False, uri=True)
+    return connect(f"{file.as_uri()}?mode=ro", uri=True)
 
 
 class _ReadWithoutLocks(sqlite3.Connection):
@@ -194,7 +223,7 @@ def _run(file: Path, *script: str) -> None:
     # SQLite makes its other files with the same mode. Why it cannot be made SQLite tells better.
     with contextlib.suppress(OSError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    with contextlib.closing(sqlite3.connect(file, timeout=BUSY_TIMEOUT_S)) as conn:
+    with contextlib.closing(connect(file)) as conn:
         for statement in script:
             conn.execute(statement)
 

@@ -11,7 +11,7 @@ from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.sqlite.engine import SqliteEngine
 from langgraph_once.checkpoint.sqlite.file import (
-    BUSY_TIMEOUT_S,
+    connect,
     connect_to_read,
     not_opened,
     prepare,
@@ -93,7 +93,7 @@ def open_sqlite_saver(
 
     def opened() -> OnceSqliteSaver:
         try:
-            conn = sqlite3.connect(prepare(path), timeout=BUSY_TIMEOUT_S, check_same_thread=False)
+            conn = connect(prepare(path))
         except (OSError, sqlite3.Error) as error:
             raise not_opened(path, error) from error
         return OnceSqliteSaver(

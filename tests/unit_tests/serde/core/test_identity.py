@@ -22,6 +22,20 @@ def test_an_object_that_stands_twice_stays_one(obj: Any, wrap: Any) -> None:
     assert difference(value, back(value)) is None
 
 
+def test_an_object_that_is_repeated_more_than_reading_allows_becomes_several() -> None:
+    large = Knot(bytes(4_000_000))
+    found = back([large] * 110)
+    assert all(each.label == large.label for each in found)
+    assert found[0] is not found[1]
+
+
+def test_what_is_large_and_deeply_nested_is_read() -> None:
+    value: Any = bytes(30_000_000)
+    for _ in range(12):
+        value = (value,)
+    assert back({"messages": [Knot(1)], "deep": value})["deep"] == value
+
+
 def test_two_references_to_one_list_become_two_equal_lists_as_with_langgraph() -> None:
     inner: list[int] = [1]
     first, second = back([inner, inner])
