@@ -157,7 +157,7 @@ MAGIC: Final = b"OLDG"
 VERSION: Final = 1
 HEADER_BYTES: Final = len(MAGIC) + 1 + 4
 
-KEPT: Final = ("within", "run", "attempt", "steps", "epoch", "is_model", "has_usage")
+KEPT: Final = ("within", "run", "steps", "epoch", "is_model", "has_usage")
 """Fields of an entry that are kept as they are."""
 
 L = TypeVar("L")

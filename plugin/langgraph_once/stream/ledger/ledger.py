@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
 from langgraph_once.errors import ConfigError, LedgerError
-from langgraph_once.stream.ledger.entries import Entries, Seeds, cut_short, is_original, saying
+from langgraph_once.stream.ledger.entries import Seeds, Texts, is_original, saying
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.keeping import (
     pack_entry,
@@ -24,7 +25,15 @@ from langgraph_once.stream.ledger.keeping import (
 )
 from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
 from langgraph_once.stream.part.content import Content, Space, content_of, details_of
-from langgraph_once.stream.part.places import NS_SEP, PerGraph, Place, bare, lineage, names
+from langgraph_once.stream.part.places import (
+    NS_SEP,
+    PerGraph,
+    Place,
+    bare,
+    is_inside,
+    lineage,
+    names,
+)
 from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["MAX_MESSAGES", "Ledger"]
@@ -34,6 +43,9 @@ Fingerprints: TypeAlias = dict[str, bytes | None]
 
 MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
+OVERHEAD_BYTES = 400
+"""What a message costs beside its text, roughly."""
+
 # Bounds memory; 16 bytes and a number each. A forgotten one may come again, at worst.
 MAX_UPDATES = 4096
 MAX_ALIASES = 32
@@ -46,7 +58,22 @@ OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
 """The same for each, so that what has not changed since it was saved need not be saved again."""
 
 
-class Ledger(Entries):
+class NodeNow:
+    """What the tasks of a node say in this stream; an update names the node alone.
+
+    Attributes:
+        tasks: The tasks.
+        texts: What they say, and the tasks inside them.
+        updates: How many of them have sent their update.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, None] = {}
+        self.texts: Texts = Texts()
+        self.updates: int = 0
+
+
+class Ledger:
     """What one consumer has received, over one stream or several.
 
     Give the ledger of an earlier stream to a later one (a resume, a reconnect) and what the
@@ -65,6 +92,7 @@ class Ledger(Entries):
     Attributes:
         epoch: The number of the stream that writes, from 0.
         ended: The number of the last stream that came to its end.
+        added: How many messages it has got.
         states: For each namespace the fingerprints of the last state delivered, by key.
         state_before: Those of the state before the last one, in its namespace.
         snapshots: For each namespace the messages that its state held last, with their places.
@@ -79,28 +107,46 @@ class Ledger(Entries):
     def __init__(self, *, max_messages: int = MAX_MESSAGES, max_bytes: int = MAX_BYTES) -> None:
         if not all(isinstance(limit, int) and limit > 0 for limit in (max_messages, max_bytes)):
             raise ConfigError("Ledger", "`max_messages` and `max_bytes` must be positive numbers")
-        super().__init__(max_messages=max_messages, max_bytes=max_bytes)
+        self.max_messages: int = max_messages
+        self.max_bytes: int = max_bytes
+        self.epoch: int = 0
+        self.ended: int = -1
+        self.added: int = 0
         self.states: PerGraph[Fingerprints] = PerGraph()
         self.state_before: Fingerprints | None = None
-        self.ended: int = -1
+        self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self.updates: dict[bytes, int] = {}
         self.undelivered: deque[Part] = deque()
-        self._updates_of: dict[str, int] = {}
-        self._ran: PerGraph[None] = PerGraph()
-        self._waits = False
-        self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self.pending_ids: PendingIds = PendingIds()
         self.hidden: Ledger | None = None
         self.reader: object = None
         self.left_at: str = ""
+        self._seeds = Seeds()
+        self._open: dict[tuple[str, str], Entry] = {}
+        self._settled: dict[Entry, int] = {}
+        self._bytes = 0
+        self._by_id: dict[str, list[Entry]] = {}
+        self._tasks: dict[str, Texts] = {}
+        self._nodes: dict[str, NodeNow] = {}
+        self._stale: dict[Entry, None] = {}
+        self._ran: PerGraph[None] = PerGraph()
+        self._waits = False
+
+    def __len__(self) -> int:
+        """How many messages are known."""
+        return len(self._settled) + len(self._open)
 
     def __repr__(self) -> str:
-        return f"Ledger({self._count} messages, {self._bytes} bytes, epoch {self.epoch})"
+        return f"Ledger({len(self)} messages, {self._bytes} bytes, epoch {self.epoch})"
 
     def begin(self) -> None:
         """Start a new epoch: a task that emits again is a re-execution."""
-        super().begin()
-        self._updates_of.clear()
+        self.epoch += 1
+        self._nodes.clear()
+        for entry in list(self._open.values()):
+            self.settle(entry)
+        for entry in self.stale():
+            entry.stand()
         self._ran.clear()
         self._waits = False
         self.states.clear()  # a new stream may have a new reader, who wants a state first
@@ -120,15 +166,187 @@ class Ledger(Entries):
             if message_id not in self._by_id and message_id not in known:
                 self.name(message_id, self._seeds.content(message_id), ns=(), snapshot=True)
 
+    # Messages: what is known, by ids and tasks.
+
+    @property
+    def open_entries(self) -> Callable[[tuple[str, str]], Entry | None]:
+        """The function that finds the message that a task is streaming under an id."""
+        return self._open.get
+
+    def entries(self, message_id: str) -> tuple[Entry, ...]:
+        """What the consumer has under this id, or as another id that this one is a copy of."""
+        if message_id not in self._by_id and message_id in self._seeds:
+            content, details = self._seeds.pop(message_id)
+            entry = Entry("", message_id, content, details=details)
+            self.add(entry)
+            # It was said before this stream, so its task may say it again.
+            entry.epoch = self.epoch - 1
+        return tuple(self._by_id.get(message_id, ()))
+
+    def known(self) -> list[Entry]:
+        """Every message; those that still stream come last."""
+        return [*self._settled, *self._open.values()]
+
+    def is_news(self, task: str, message_id: str) -> bool:
+        """Whether nothing is known under this id, and this task has said nothing."""
+        known = message_id in self._by_id or message_id in self._seeds or task in self._tasks
+        return not (known or self._stale)
+
+    def stood(self, message: BaseMessage) -> bool:
+        """Whether a message stood in the thread before, as it is now, and did not come since."""
+        return self._seeds.has(message)
+
+    def hides(self, message_id: str) -> bool:
+        """Whether the message of an id was hidden from the consumer."""
+        return self.hidden is not None and bool(self.hidden.entries(message_id))
+
+    def listed(self, ns: Place) -> list[str]:
+        """The messages that the consumer has of the states of the graph `ns`."""
+        return [entry.id for entry in self.known() if entry.within == NS_SEP.join(ns)]
+
+    def said_in(self, task: str) -> list[Entry]:
+        """What a task has said, and the tasks inside it, in order."""
+        return [e for name in names(task) if name in self._tasks for e in self._tasks[name].entries]
+
+    def said_before(self, task: str) -> list[Entry]:
+        """What this very task said in earlier streams and has not said again since."""
+        known = self._tasks[task].entries if task in self._tasks else ()
+        said = takewhile(lambda entry: entry.began_in < self.epoch, known)
+        return [entry for entry in said if entry.task == task and entry.epoch < self.epoch]
+
+    def open_in(self, task: str) -> Iterator[Entry]:
+        """What this very task is streaming, the last first."""
+        known = self._tasks[task].open_last_first() if task in self._tasks else ()
+        return (entry for entry in known if entry.task == task)
+
+    def stale(self) -> list[Entry]:
+        """What attempts said that failed, but for what counts again and what is gone."""
+        self._stale = {entry: None for entry in self._stale if entry.state is State.STALE}
+        return list(self._stale)
+
+    # Messages: what becomes of one.
+
+    def add(self, entry: Entry) -> None:
+        """Note a message that the consumer gets, whole or its first chunk."""
+        entry.epoch = entry.began_in = self.epoch
+        self.added = entry.number = self.added + 1
+        entry.stand()
+        for known_id in entry.ids:
+            self._by_id.setdefault(known_id, []).append(entry)
+        self._put(entry)
+        if entry.is_open:
+            if (before := self._open.get((entry.task, entry.id))) is not None:
+                self.settle(before)  # another run of its task; no chunk of that is found any more
+            self._open[entry.task, entry.id] = entry
+            self._evict()
+        else:
+            self._keep(entry)
+
+    def settle(self, entry: Entry) -> None:
+        """Note that a message is complete, unless that is known."""
+        if entry.is_open:
+            self._open.pop((entry.task, entry.id), None)
+            for texts in self._indexes(entry):
+                texts.settle(entry)
+            self._keep(entry)
+
+    def _keep(self, entry: Entry) -> None:
+        """Note a complete message; only such are ever forgotten."""
+        entry.settle()
+        said = entry.content
+        size = OVERHEAD_BYTES + len(said.text) + sum(len(args) for *_, args in said.calls)
+        self._settled[entry] = size
+        self._bytes += size
+        self._evict()
+
+    def _evict(self) -> None:
+        while len(self) > self.max_messages or self._bytes > self.max_bytes:
+            # The oldest; where all stream, these are chunks that never came to an end.
+            self.drop(next(iter(self._settled or self._open.values())))
+
+    def alias(self, entry: Entry, message_id: str) -> None:
+        """Note another id of a message."""
+        if message_id not in entry.ids:
+            entry.ids.append(message_id)
+            self._by_id.setdefault(message_id, []).append(entry)
+
+    def rewrite(self, entry: Entry, said: Content) -> None:
+        """Note that the consumer has this of a message now, which is complete."""
+        found_in = [texts for texts in self._indexes(entry) if texts.discard(entry)]
+        entry.said = said
+        for texts in found_in:
+            texts.add(entry)
+
+    def claim(self, entry: Entry, task: str) -> None:
+        """Note that a message of `task` was found to be this one: it stands for no other there."""
+        entry.claimed.add(task)
+        entry.stand()
+        nodes = (self._nodes[name].texts for name in names(task) if name in self._nodes)
+        for texts in (*nodes, self._tasks.get(task)):
+            if texts is not None:
+                texts.discard(entry)
+
+    def outdate(self, entry: Entry) -> None:
+        """Note that the attempt that said it has failed."""
+        entry.state = State.STALE
+        self._stale[entry] = None
+
+    def take_up(self, entry: Entry, ns: Place) -> None:
+        """Note that the graph `ns` has a message now that came in a state of a graph inside it.
+
+        What another graph inside it does with the message concerns this one, then.
+        """
+        home = NS_SEP.join(ns)
+        if entry.within and (not home or is_inside(entry.within, home)):
+            self._take_out(entry)
+            entry.within = home
+            self._put(entry)
+
+    def drop(self, entry: Entry) -> None:
+        """Know a message no longer."""
+        if entry.state is State.GONE:
+            return
+        entry.state = State.GONE
+        self._bytes -= self._settled.pop(entry, 0)
+        if entry.is_open:
+            self._open.pop((entry.task, entry.id), None)
+        for known_id in entry.ids:
+            known = self._by_id[known_id]
+            known.remove(entry)
+            if not known:
+                del self._by_id[known_id]
+        self._take_out(entry)
+
+    def _put(self, entry: Entry) -> None:
+        for task in lineage(entry.place):
+            node = self._nodes.setdefault(bare(task), NodeNow())
+            node.tasks[task] = None
+            for texts in (node.texts, self._tasks.setdefault(task, Texts())):
+                texts.add(entry)
+
+    def _indexes(self, entry: Entry) -> list[Texts]:
+        """The indexes that an entry may be in."""
+        around = lineage(entry.place)
+        nodes = [self._nodes[node].texts for node in map(bare, around) if node in self._nodes]
+        return [*nodes, *(self._tasks[task] for task in around if task in self._tasks)]
+
+    def _take_out(self, entry: Entry) -> None:
+        for texts in self._indexes(entry):
+            texts.discard(entry)
+            texts.entries.pop(entry, None)
+        for task in lineage(entry.place):
+            if task in self._tasks and not self._tasks[task].entries:
+                del self._tasks[task]
+                if (node := self._nodes.get(bare(task))) is not None:
+                    node.tasks.pop(task, None)
+
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
         """Note a message delivered in a state or an update of the graph `ns`."""
         entry = Entry("", message_id, content, within=NS_SEP.join(ns))
         self.add(entry)
         return entry
 
-    def hides(self, message_id: str) -> bool:
-        """Whether the message of an id was hidden from the consumer."""
-        return self.hidden is not None and bool(self.hidden.entries(message_id))
+    # Copies.
 
     def goes_on(
         self, message_id: str, content: Content, task: str, ns: Place, *, unnamed: bool
@@ -150,8 +368,12 @@ class Ledger(Entries):
             if entry.epoch == self.epoch - 1 and task in map(bare, lineage(entry.task))
         ]
         plain = (e for e in last if unnamed and not (e.is_model or task in e.claimed))
-        complete = (entry for entry in last if entry.state is State.COMPLETE)
-        had = saying(content, plain) or cut_short(content, complete)
+        had = saying(content, plain)
+        for entry in last if had is None else ():
+            is_begun = content.is_copy_of(entry.content) or content.begins_with(entry.content)
+            if is_begun and entry.state is State.COMPLETE:
+                had = entry
+                break
         if had is None:
             return False
         self.claim(had, task)
@@ -166,7 +388,7 @@ class Ledger(Entries):
         That is what a model said in the same task, or anything said by tasks inside it. One
         with other white space is it only if none says just the same.
         """
-        known = [texts for name in names(task) if (texts := self._texts.get(name))]
+        known = [self._tasks[name] for name in names(task) if name in self._tasks]
         alike = [entry for texts in known for entry in texts.like(content)]
         for allowed in dict.fromkeys(("same", space)):
             for entry in alike:
@@ -174,32 +396,31 @@ class Ledger(Entries):
                     return entry
         return None
 
-    def match_in_update(self, node: str, content: Content) -> Entry | None:
-        """The message that an update of `node` repeats under a new id or none.
+    def match_in_update(self, name: str, content: Content) -> Entry | None:
+        """The message that an update of a node repeats under a new id or none.
 
-        An update does not tell which task of its node sent it, so each message of the tasks
-        that run stands for one copy.
+        Each message of the tasks that run stands for one copy.
 
         Args:
-            node: The namespace of its graph and its name, as `bare` gives them.
+            name: The namespace of its graph and its name, as `bare` gives them.
             content: What the message says.
         """
-        tasks = self._by_node.get(node, {})
-        for entry in self._texts_of_nodes[node].like(content) if tasks else ():
+        if (node := self._nodes.get(name)) is None:
+            return None
+        for entry in node.texts.like(content):
             for task in lineage(entry.place) if entry.epoch == self.epoch else ():
-                is_free = task in tasks and not entry.claimed & {task, node}
+                is_free = task in node.tasks and not entry.claimed & {task, name}
                 if is_free and is_original(entry, content, task):
                     return entry
         return None
 
-    def note_update_of(self, node: str) -> None:
-        """Note that a task of `node` has sent its update; all of them may be done by now."""
-        count = self._updates_of[node] = self._updates_of.get(node, 0) + 1
-        # An update names no task: when as many came as there are tasks, each has sent its own.
-        if count >= len(self._by_node.get(node, ())):
-            del self._updates_of[node]
-            self._by_node.pop(node, None)
-            self._texts_of_nodes.pop(node, None)
+    def note_update_of(self, name: str) -> None:
+        """Note that a task of a node has sent its update; all of them may be done by now."""
+        if (node := self._nodes.get(name)) is not None:
+            node.updates += 1
+            # When as many came as there are tasks, each has sent its own.
+            if node.updates >= len(node.tasks):
+                del self._nodes[name]
 
     def await_id(
         self,
@@ -258,7 +479,7 @@ class Ledger(Entries):
     def forget_all(self) -> None:
         """The consumer drops every message, those too that the thread had before."""
         self._seeds = Seeds()
-        for entry in [entry for known in self._by_id.values() for entry in known]:
+        for entry in self.known():
             self.drop(entry)
 
     def had_update(self, ns: Place, mark: bytes) -> bool:
