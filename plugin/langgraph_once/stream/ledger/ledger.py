@@ -14,17 +14,17 @@ from langchain_core.messages import BaseMessage
 from langgraph_once.errors import ConfigError, LedgerError
 from langgraph_once.stream.ledger.entries import Seeds, Texts, is_original, saying
 from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.ledger.keeping import (
+from langgraph_once.stream.ledger.packing import (
+    VERSION,
     pack_entry,
     read_body,
     read_undelivered,
-    said_in,
     unpack_entry,
     write_body,
     write_undelivered,
 )
 from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
-from langgraph_once.stream.part.content import Content, Space, content_of, details_of
+from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.places import (
     NS_SEP,
     PerGraph,
@@ -431,22 +431,11 @@ class Ledger:
         part: Part | None = None,
         in_update: bool = False,
     ) -> None:
-        """Note a message that the graph `ns` wrote, and to which its reducer is to give an id.
-
-        Args:
-            ns: The graph.
-            content: What it says.
-            entry: The streamed message that it repeats, which the consumer has.
-            part: The part of mode `messages` that waits for the id. Where neither is given, it
-                came in an update, without an id.
-            in_update: An update has carried it already.
-        """
-        came = in_update or (entry is None and part is None)
-        self.pending_ids.add(
-            PendingId(
-                ns=ns, content=content, entry=entry, part=part, in_update=came, epoch=self.epoch
-            )
+        """Note a message that the graph `ns` wrote and its reducer is to name, as `PendingId`."""
+        pending = PendingId(
+            ns=ns, content=content, entry=entry, part=part, in_update=in_update, epoch=self.epoch
         )
+        self.pending_ids.append(pending)
 
     def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
         """Whether an id that is not known yet is that of a message written without one."""
@@ -536,9 +525,11 @@ class Ledger:
         self.snapshots.note(root, listed)
         return {known: place for known, place in before.items() if known not in listed}
 
+    # Between streams.
+
     def to_bytes(self) -> bytes:
         """The ledger as bytes, for another process. They hold the text of the messages."""
-        return write_body(self._body([pack_entry(each) for each in self.known()], {}))
+        return self.beside({}, is_done=False)
 
     def beside(self, state: Mapping[str, BaseMessage], *, is_done: bool) -> bytes:
         """What the next stream of a thread must know and its state does not tell.
@@ -551,12 +542,12 @@ class Ledger:
             state: The messages in the state of the thread, by their ids.
             is_done: Whether no step is under way.
         """
-        if not is_done:
-            known = [(each, _told_by(state, each)) for each in self.known()]
-            kept = [pack_entry(*each) for each in known if not each[1] or len(each[0].ids) > 1]
-            return write_body(self._body(kept, state))
-        aliases = [{"ids": each.ids} for each in self.known() if len(each.ids) > 1]
-        return write_body({**self._body(aliases[-MAX_ALIASES:], state), **OF_A_DONE_STEP})
+        if is_done:
+            aliases = [{"ids": each.ids} for each in self.known() if len(each.ids) > 1]
+            return write_body({**self._body(aliases[-MAX_ALIASES:], state), **OF_A_DONE_STEP})
+        packed = (pack_entry(each, state) for each in self.known())
+        kept = [each for each in packed if "said" in each or len(each["ids"]) > 1]
+        return write_body(self._body(kept, state))
 
     def _body(self, entries: list[Any], state: Mapping[str, BaseMessage]) -> dict[str, Any]:
         snapshots = {
@@ -565,8 +556,8 @@ class Ledger:
         }
         hidden = None
         if self.hidden is not None:  # all of it: nobody else knows that it is hidden
-            known = [pack_entry(each, _told_by(state, each)) for each in self.hidden.known()]
-            hidden = write_body(self.hidden._body(known, state))  # noqa: SLF001  # of this class
+            known = [pack_entry(each, state) for each in self.hidden.known()]
+            hidden = self.hidden._body(known, state)  # noqa: SLF001  # of this class
         return {
             "epoch": self.epoch,
             "ended": self.ended,
@@ -577,11 +568,11 @@ class Ledger:
             "snapshots": [(ns, list(listed.items())) for ns, listed in snapshots.items()],
             "updates": list(self.updates.items()),
             "nameless": [
-                (known.ns, known.entry.id, known.in_update, known.epoch)
+                (known.ns, known.entry.id, known.in_update)
                 for known in self.pending_ids
                 if known.entry
             ],
-            "waiting": [write_undelivered(part) for part in self.pending_ids.parts],
+            "waiting": [write_undelivered(each.part) for each in self.pending_ids if each.part],
             "owed": [write_undelivered(part) for part in self.undelivered],
             "hidden": hidden,
         }
@@ -596,6 +587,8 @@ class Ledger:
     ) -> Ledger:
         """Read a ledger that `to_bytes` or `beside` wrote.
 
+        What an older version wrote is an empty ledger: something may come once more.
+
         Args:
             data: The bytes.
             on_error: For damaged bytes, or those of a newer version: raise, or start afresh.
@@ -607,8 +600,8 @@ class Ledger:
         """
         try:
             return read_body(data, partial(cls._restored, beside))
-        except LedgerError:
-            if on_error == "raise":
+        except LedgerError as error:
+            if on_error == "raise" and (error.version or VERSION) >= VERSION:
                 raise
             return cls()
 
@@ -617,42 +610,21 @@ class Ledger:
         cls, beside: Callable[[], Mapping[str, BaseMessage]], body: dict[str, Any]
     ) -> Ledger:
         ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
+        ledger.epoch, ledger.ended, ledger.left_at = body["epoch"], body["ended"], body["left_at"]
         state = beside() if body["entries"] else {}
         for packed in body["entries"]:
-            said, message = said_in(packed), _found(state, packed["ids"])
-            if said is None and message is None:
-                continue  # the state that told it is no more
-            ledger.add(entry := unpack_entry(packed, said or content_of(message)))
-            if said is None:
-                entry.details = details_of(message)
-            entry.epoch = packed.get("epoch", body["epoch"])
-            for copy_id in packed["ids"][1:]:
-                ledger.alias(entry, copy_id)
-        ledger.epoch, ledger.ended = body["epoch"], body.get("ended", -1)  # 0.1 wrote none
-        ledger.left_at = body.get("left_at", "")
+            if (entry := unpack_entry(packed, state)) is not None:
+                ledger.add(entry)
+                entry.epoch = packed.get("epoch", ledger.epoch)
         for ns, listed in body["snapshots"]:
             ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
         ledger.updates = dict(body["updates"])
-        for ns, said, told, epoch in body.get("nameless", ()):
+        for ns, said, in_update in body["nameless"]:
             for entry in ledger.entries(said)[-1:]:
-                pending = PendingId(
-                    ns=tuple(ns), content=entry.content, entry=entry, in_update=told, epoch=epoch
-                )
-                ledger.pending_ids.add(pending)
-        for part in map(read_undelivered, body.get("waiting", ())):
+                ledger.await_id(tuple(ns), entry.content, entry=entry, in_update=in_update)
+        for part in map(read_undelivered, body["waiting"]):
             ledger.await_id(part.ns, content_of(part.data), part=part)
-        ledger.undelivered.extend(map(read_undelivered, body.get("owed", ())))  # 0.1 wrote none
-        if body.get("hidden"):
-            ledger.hidden = cls.from_bytes(body["hidden"], beside=beside)
+        ledger.undelivered.extend(map(read_undelivered, body["owed"]))
+        if body["hidden"] is not None:
+            ledger.hidden = cls._restored(beside, body["hidden"])
         return ledger
-
-
-def _told_by(state: Mapping[str, BaseMessage], entry: Entry) -> bool:
-    """Whether a message is in a state as the consumer has it, under one of its ids."""
-    found = _found(state, entry.ids)
-    return found is not None and content_of(found) == entry.content
-
-
-def _found(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> Any:
-    """The message in a state that bears one of these ids, if one does."""
-    return next((message for each in ids if (message := state.get(each)) is not None), None)
