@@ -136,7 +136,7 @@ class _ModelEventFilter:
     """Decides which events of models are told."""
 
     def __init__(self, dedup: DedupConfig, starts: dict[str, Start]) -> None:
-        self._hiding = Hiding.of(dedup)
+        self._hiding = Hiding(dedup)
         self._starts = starts
         self._runs: dict[str, _ModelRun | None] = {}
         # Their ends, in v1, which tell that they failed; kept, as another run may go on with one.
@@ -186,9 +186,7 @@ class _ModelEventFilter:
         """
         task, void = self._starts.pop(event["run_id"], ("", {}))
         name, nodes = event["name"], task.split(NS_SEP)
-        if self._hiding and self._hiding.hides_run(
-            tuple(nodes[:-1]), event["metadata"], event["tags"], name
-        ):
+        if self._hiding.hides_run(tuple(nodes[:-1]), event["metadata"], event["tags"], name):
             return None
         free = [
             old

@@ -196,7 +196,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         if configurable_of(merged).get(READER_KEY) != PLAIN_READER:
             return False
         is_apart = is_v3_stream(merged, version) or is_in_a_node(merged)
-        return not is_apart and Hiding.of(self.dedup_config) is None
+        return not is_apart and not Hiding(self.dedup_config)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""

@@ -188,9 +188,9 @@ class StreamThread:
             self._heard((), self._state, found)
 
     def _reads_inner(self, found: CheckpointTuple | None) -> None:
-        asked = {} if found is None else found.config["configurable"]
-        if found is not None and (ns := str(asked.get("checkpoint_ns") or "")):
-            self._heard(tuple(ns.split(NS_SEP)), found.checkpoint["channel_values"], found)
+        if found is not None and (ns := found.config["configurable"].get("checkpoint_ns")):
+            state = found.checkpoint["channel_values"]
+            self._heard(tuple(str(ns).split(NS_SEP)), state, found)
 
     def _heard(self, ns: Place, state: Mapping[str, Any], found: CheckpointTuple | None) -> None:
         if self.hears is not None:
