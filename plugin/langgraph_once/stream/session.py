@@ -85,15 +85,11 @@ class _Twin(BaseCheckpointSaver[Any]):
         await self.thread.areads(found)
         return found
 
-    def put(
-        self, config: RunnableConfig, checkpoint: Checkpoint, *rest: Any, **named: Any
-    ) -> RunnableConfig:
+    def put(self, config: Any, checkpoint: Any, *rest: Any, **named: Any) -> RunnableConfig:
         self.thread.comes_to(config, checkpoint)
         return super().put(config, checkpoint, *rest, **named)
 
-    async def aput(
-        self, config: RunnableConfig, checkpoint: Checkpoint, *rest: Any, **named: Any
-    ) -> RunnableConfig:
+    async def aput(self, config: Any, checkpoint: Any, *rest: Any, **named: Any) -> RunnableConfig:
         self.thread.comes_to(config, checkpoint)
         return await super().aput(config, checkpoint, *rest, **named)
 

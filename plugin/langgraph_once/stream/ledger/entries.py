@@ -27,7 +27,7 @@ from langgraph_once.stream.part.content import (
 __all__ = ["Seeds", "Texts", "is_original", "original_of", "saying", "says"]
 
 
-class Seeds:
+class Seeds(dict[str, BaseMessage]):
     """Messages that stood in a thread before its stream, as they were then.
 
     Read at once: a run has these very objects, and may change them in place. They stand in columns:
@@ -36,24 +36,18 @@ class Seeds:
     """
 
     def __init__(self, messages: Iterable[BaseMessage] = ()) -> None:
-        self._messages = {own: message for message in messages if (own := message.id)}
+        super().__init__({own: message for message in messages if (own := message.id)})
         self._said: dict[str, str | Content] = {}
         self._details: dict[str, Details] = {}
-        for message_id, message in self._messages.items():
+        for message_id, message in self.items():
             text = mere_text(message)
             self._said[message_id] = content_of(message) if text is None else text
             if (details := details_of(message)) is not NO_DETAILS:
                 self._details[message_id] = details
 
-    def __contains__(self, message_id: str) -> bool:
-        return message_id in self._messages
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._messages)
-
     def content(self, message_id: str) -> Content:
         """What the message of an id said."""
-        return self._content(message_id, self._messages[message_id])
+        return self._content(message_id, self[message_id])
 
     def _content(self, message_id: str, message: BaseMessage) -> Content:
         said = self._said[message_id]
@@ -62,16 +56,16 @@ class Seeds:
     def has(self, message: BaseMessage) -> bool:
         """Whether a message is one of them, and says and carries what it did then."""
         message_id = str(message.id)
-        known = self._messages.get(message_id)  # a node asks, in another thread perhaps
+        known = self.get(message_id)  # a node asks, in another thread perhaps
         if known is None or self._content(message_id, known) != content_of(message):
             return False
         before = self._details.get(message_id, NO_DETAILS)
         return before.gained_by(details_of(message)) == NO_DETAILS
 
-    def pop(self, message_id: str) -> tuple[Content, Details]:
+    def take(self, message_id: str) -> tuple[Content, Details]:
         """What the message of an id said, and carried besides; it is no seed any more."""
         content = self.content(message_id)
-        del self._messages[message_id]
+        del self[message_id]
         return content, self._details.get(message_id, NO_DETAILS)
 
 
@@ -178,11 +172,11 @@ def original_of(
     space: Space = "same",
     may_lack_thoughts: bool = False,
 ) -> T | None:
-    """The first of some messages that another repeats; None if it repeats none.
+    """The first of some messages, each with what it says, that another repeats, if one is.
 
     Args:
         content: What the other says.
-        originals: The messages, each with what it says.
+        originals: The messages.
         space: What white space may differ, where none says just the same.
         may_lack_thoughts: Whether the other may have left out blocks that are no text.
     """

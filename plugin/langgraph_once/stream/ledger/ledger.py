@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import takewhile
@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage
 from langgraph_once.errors import ConfigError, LedgerError
 from langgraph_once.stream.ledger.entries import Seeds, Texts, is_original, saying
 from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.ledger.packing import (
+from langgraph_once.stream.ledger.keeping import (
     VERSION,
     pack_entry,
     read_body,
@@ -59,12 +59,9 @@ OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 class NodeNow:
-    """What the tasks of a node say in this stream; an update names the node alone.
+    """The tasks of a node in this stream, what they say, and how many have sent their update.
 
-    Attributes:
-        tasks: The tasks.
-        texts: What they say, and the tasks inside them.
-        updates: How many of them have sent their update.
+    An update names the node alone.
     """
 
     def __init__(self) -> None:
@@ -126,8 +123,8 @@ class Ledger:
         self._settled: dict[Entry, int] = {}
         self._bytes = 0
         self._by_id: dict[str, list[Entry]] = {}
-        self._tasks: dict[str, Texts] = {}
-        self._nodes: dict[str, NodeNow] = {}
+        self._tasks: defaultdict[str, Texts] = defaultdict(Texts)
+        self._nodes: defaultdict[str, NodeNow] = defaultdict(NodeNow)
         self._stale: dict[Entry, None] = {}
         self._ran: PerGraph[None] = PerGraph()
         self._waits = False
@@ -176,7 +173,7 @@ class Ledger:
     def entries(self, message_id: str) -> tuple[Entry, ...]:
         """What the consumer has under this id, or as another id that this one is a copy of."""
         if message_id not in self._by_id and message_id in self._seeds:
-            content, details = self._seeds.pop(message_id)
+            content, details = self._seeds.take(message_id)
             entry = Entry("", message_id, content, details=details)
             self.add(entry)
             # It was said before this stream, so its task may say it again.
@@ -319,10 +316,10 @@ class Ledger:
 
     def _put(self, entry: Entry) -> None:
         for task in lineage(entry.place):
-            node = self._nodes.setdefault(bare(task), NodeNow())
+            node = self._nodes[bare(task)]
             node.tasks[task] = None
-            for texts in (node.texts, self._tasks.setdefault(task, Texts())):
-                texts.add(entry)
+            node.texts.add(entry)
+            self._tasks[task].add(entry)
 
     def _indexes(self, entry: Entry) -> list[Texts]:
         """The indexes that an entry may be in."""
@@ -356,8 +353,8 @@ class Ledger:
         Args:
             message_id: The id.
             content: What the message says.
-            task: The task that says it, named as by `bare`.
-            ns: The graph that this task is of.
+            task: The task of the graph `ns` that says it, named as by `bare`.
+            ns: The graph.
             unnamed: The state will know the message by another id.
         """
         if self.entries(message_id):
@@ -397,13 +394,9 @@ class Ledger:
         return None
 
     def match_in_update(self, name: str, content: Content) -> Entry | None:
-        """The message that an update of a node repeats under a new id or none.
+        """The message that an update of a node, named as by `bare`, repeats under a new id or none.
 
         Each message of the tasks that run stands for one copy.
-
-        Args:
-            name: The namespace of its graph and its name, as `bare` gives them.
-            content: What the message says.
         """
         if (node := self._nodes.get(name)) is None:
             return None
@@ -472,22 +465,18 @@ class Ledger:
             self.drop(entry)
 
     def had_update(self, ns: Place, mark: bytes) -> bool:
-        """Whether the stream before had an update, and this one may repeat it.
+        """Whether the stream before had an update of this fingerprint, and this may repeat it.
 
         A graph that goes on repeats what was done of its step before it runs anything.
-
-        Args:
-            ns: The graph that sends the update.
-            mark: The fingerprint of the update.
         """
         return self.updates.get(mark) == self.epoch - 1 and ns not in self._ran
 
     def note_update(self, ns: Place, mark: bytes | None, *, ran: bool, waits: bool) -> None:
-        """Note an update.
+        """Note an update of this fingerprint, if it has one.
 
         Args:
             ns: The graph that sends it.
-            mark: Its fingerprint, if it has one.
+            mark: The fingerprint.
             ran: A task ran for it.
             waits: It says that a task waits for an answer, so that its step is not finished.
         """
