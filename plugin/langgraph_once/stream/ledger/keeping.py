@@ -83,12 +83,7 @@ class StreamStateStore(Protocol):
         """`save_stream_state`, async."""
 
 
-METHODS = (
-    "load_stream_state",
-    "save_stream_state",
-    "aload_stream_state",
-    "asave_stream_state",
-)
+METHODS = [name for name in vars(StreamStateStore) if name.endswith("_stream_state")]
 
 
 def is_stream_state_store(value: object) -> TypeGuard[StreamStateStore]:

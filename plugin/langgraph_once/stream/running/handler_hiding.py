@@ -9,7 +9,7 @@ hidden: its tags go with the message.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID, uuid4
 
 from langchain_core.messages import BaseMessage, RemoveMessage
@@ -34,21 +34,14 @@ __all__ = ["HidingMessagesHandler"]
 MAX_KNOWN = 256
 
 
-class SuppressedRun(NamedTuple):
-    """A model run that is not streamed."""
-
-    meta: Meta
-    tags: list[str]
-    is_hidden: bool
-
-
 class HidingMessagesHandler(OnceMessagesHandler):
     """`OnceMessagesHandler` that knows what is not streamed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._hiding = Hiding(self.run.config)
-        self._suppressed: dict[UUID, SuppressedRun] = {}
+        # Model runs that are not streamed, each with its tags, and whether it is hidden.
+        self._suppressed: dict[UUID, tuple[Meta, list[str], bool]] = {}
         # Nodes whose graph is not streamed, each with the ids that it was given.
         self._untold: dict[UUID, tuple[Meta, set[str | None]]] = {}
         self._hidden: deque[EmittedMessage] = deque(maxlen=MAX_KNOWN)
@@ -66,7 +59,7 @@ class HidingMessagesHandler(OnceMessagesHandler):
             if is_hidden:
                 self._ended(run_id)  # for all that is streamed
             if is_hidden or TAG_NOSTREAM in tags:
-                self._suppressed[run_id] = SuppressedRun(meta, tags, is_hidden)
+                self._suppressed[run_id] = meta, tags, is_hidden
         if name and (run := self._models.get(run_id)) is not None:
             note_in(run.meta[1])["name"] = name
 
@@ -83,14 +76,14 @@ class HidingMessagesHandler(OnceMessagesHandler):
         super().on_llm_error(error, run_id=run_id, **told)
 
     def _end_suppressed(self, run_id: UUID, message: BaseMessage | None) -> None:
-        run = self._suppressed.pop(run_id, None)
-        if run is None or message is None:
+        meta, tags, is_hidden = self._suppressed.pop(run_id, (None, [], False))
+        if meta is None or message is None:
             return
-        if run.is_hidden:
-            self._send_hidden(run.meta, message, "model")
+        if is_hidden:
+            self._send_hidden(meta, message, "model")
         elif message.id:
-            tags, task = filter_to_user_tags(run.tags) or [], run.meta[1][TASK_NS_KEY]
-            self._no_stream.append((message.id, content_of(message), task, tags))
+            told, task = filter_to_user_tags(tags) or [], meta[1][TASK_NS_KEY]
+            self._no_stream.append((message.id, content_of(message), task, told))
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **told: Any) -> Any:
         """Note a node, also one whose graph is not streamed."""
