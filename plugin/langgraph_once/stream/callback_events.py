@@ -186,7 +186,9 @@ class _ModelEventFilter:
         """
         task, void = self._starts.pop(event["run_id"], ("", {}))
         name, nodes = event["name"], task.split(NS_SEP)
-        if self._hiding.hides_run(tuple(nodes[:-1]), event["metadata"], event["tags"], name):
+        if self._hiding and self._hiding.hides_run(
+            tuple(nodes[:-1]), event["metadata"], event["tags"], name
+        ):
             return None
         free = [
             old

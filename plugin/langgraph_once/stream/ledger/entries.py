@@ -45,10 +45,6 @@ class Seeds(dict[str, BaseMessage]):
             if (details := details_of(message)) is not NO_DETAILS:
                 self._details[message_id] = details
 
-    def content(self, message_id: str) -> Content:
-        """What the message of an id said."""
-        return self._content(message_id, self[message_id])
-
     def _content(self, message_id: str, message: BaseMessage) -> Content:
         said = self._said[message_id]
         return Content(SPEAKERS[type(message)], said) if isinstance(said, str) else said
@@ -64,9 +60,8 @@ class Seeds(dict[str, BaseMessage]):
 
     def take(self, message_id: str) -> tuple[Content, Details]:
         """What the message of an id said, and carried besides; it is no seed any more."""
-        content = self.content(message_id)
-        del self[message_id]
-        return content, self._details.get(message_id, NO_DETAILS)
+        said = self._content(message_id, self.pop(message_id))
+        return said, self._details.get(message_id, NO_DETAILS)
 
 
 class Texts:

@@ -52,6 +52,9 @@ MAX_ALIASES = 32
 """Of messages that the consumer has under other ids than the state; an edit of one that is
 forgotten is shown beside it."""
 
+KEPT: Final = ("epoch", "ended", "left_at", "max_messages", "max_bytes")
+"""Attributes that are kept as they are."""
+
 OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
     {"epoch": 1, "ended": 1, "left_at": "", "snapshots": [], "nameless": [], "waiting": []}
 )
@@ -159,9 +162,9 @@ class Ledger:
                 waited for an id then.
         """
         self._seeds = Seeds(messages)
-        for message_id in self._seeds if self.pending_ids else ():
+        for message_id, message in self._seeds.items() if self.pending_ids else ():
             if message_id not in self._by_id and message_id not in known:
-                self.name(message_id, self._seeds.content(message_id), ns=(), snapshot=True)
+                self.name(message_id, content_of(message), ns=(), snapshot=True)
 
     # Messages: what is known, by ids and tasks.
 
@@ -548,11 +551,7 @@ class Ledger:
             known = [pack_entry(each, state) for each in self.hidden.known()]
             hidden = self.hidden._body(known, state)  # noqa: SLF001  # of this class
         return {
-            "epoch": self.epoch,
-            "ended": self.ended,
-            "left_at": self.left_at,
-            "max_messages": self.max_messages,
-            "max_bytes": self.max_bytes,
+            **{name: getattr(self, name) for name in KEPT},
             "entries": entries,
             "snapshots": [(ns, list(listed.items())) for ns, listed in snapshots.items()],
             "updates": list(self.updates.items()),
@@ -598,8 +597,9 @@ class Ledger:
     def _restored(
         cls, beside: Callable[[], Mapping[str, BaseMessage]], body: dict[str, Any]
     ) -> Ledger:
-        ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
-        ledger.epoch, ledger.ended, ledger.left_at = body["epoch"], body["ended"], body["left_at"]
+        ledger = cls()
+        for name in KEPT:
+            setattr(ledger, name, body[name])
         state = beside() if body["entries"] else {}
         for packed in body["entries"]:
             if (entry := unpack_entry(packed, state)) is not None:

@@ -53,7 +53,7 @@ class HidingMessagesHandler(OnceMessagesHandler):
         super().on_chat_model_start(*args, **kwargs)
         run_id, name, metadata = kwargs["run_id"], kwargs.get("name"), kwargs.get("metadata") or {}
         tags: list[str] = kwargs.get("tags") or []
-        if TASK_NS_KEY in metadata:
+        if TASK_NS_KEY in metadata and (self._hiding or TAG_NOSTREAM in tags):
             meta = graph_namespace(metadata), metadata
             is_hidden = self._hiding.hides_run(*meta, tags, name)
             if is_hidden:
