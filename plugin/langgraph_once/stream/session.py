@@ -76,13 +76,15 @@ class _Twin(BaseCheckpointSaver[Any]):
     thread: StreamThread
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        is_first = self.thread.takes_first()
         found = super().get_tuple(config)
-        self.thread.reads(found)
+        self.thread.reads(found, is_first=is_first)
         return found
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        is_first = self.thread.takes_first()  # before: it may call `get_tuple` of this twin
         found = await super().aget_tuple(config)
-        await self.thread.areads(found)
+        await self.thread.areads(found, is_first=is_first)
         return found
 
     def put(self, config: Any, checkpoint: Any, *rest: Any, **named: Any) -> RunnableConfig:
@@ -153,32 +155,34 @@ class StreamThread:
         self._keys = {key for key in graph.channels if not is_reserved(key)} or {*FUNCTIONAL_KEYS}
         self._saving = FailureGuard(UNSAVED)
         self._saved: bytes | None = None
+        self._is_read = False
         self._is_open = False
         # The checkpoint that the run has come to, the state there, and whether no node is to run.
         self._at = ""
         self._state: Mapping[str, Any] = {}
         self._is_done = False
 
-    def reads(self, found: CheckpointTuple | None) -> None:
-        """Hear what the run reads: first where it begins, then where graphs inside it do.
+    def takes_first(self) -> bool:
+        """Whether the run reads where it begins now; what it reads later graphs inside read."""
+        is_first, self._is_read = not self._is_read, True
+        return is_first
 
-        The ledger is opened before any of its nodes runs.
-        """
-        if self._is_open:
-            self._reads_inner(found)
-        else:
-            self._is_open = True
+    def reads(self, found: CheckpointTuple | None, *, is_first: bool) -> None:
+        """Hear what the run has read; with the first, the ledger is opened before any node runs."""
+        if is_first:
             self._begin(answer(self._opening(found), FailureGuard(UNREAD)), found)
-
-    async def areads(self, found: CheckpointTuple | None) -> None:
-        """`reads`, async."""
-        if self._is_open:
-            self._reads_inner(found)
         else:
-            self._is_open = True
+            self._reads_inner(found)
+
+    async def areads(self, found: CheckpointTuple | None, *, is_first: bool) -> None:
+        """`reads`, async."""
+        if is_first:
             self._begin(await aanswer(self._opening(found), FailureGuard(UNREAD)), found)
+        else:
+            self._reads_inner(found)
 
     def _begin(self, ledger: Ledger | None, found: CheckpointTuple | None) -> None:
+        self._is_open = True
         if ledger is not None:  # one that is empty is false
             self.ledger = ledger
             self._heard((), self._state, found)

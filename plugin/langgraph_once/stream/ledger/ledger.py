@@ -604,7 +604,7 @@ class Ledger:
         for packed in body["entries"]:
             if (entry := unpack_entry(packed, state)) is not None:
                 ledger.add(entry)
-                entry.epoch = packed.get("epoch", ledger.epoch)
+                entry.epoch = entry.began_in = packed.get("epoch", ledger.epoch)
         for ns, listed in body["snapshots"]:
             ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
         ledger.updates = dict(body["updates"])
