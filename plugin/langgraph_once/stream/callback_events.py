@@ -136,7 +136,7 @@ class _ModelEventFilter:
     """Decides which events of models are told."""
 
     def __init__(self, dedup: DedupConfig, starts: dict[str, Start]) -> None:
-        self._hiding = Hiding.of(dedup)
+        self._hiding = Hiding(dedup)
         self._starts = starts
         self._runs: dict[str, _ModelRun | None] = {}
         # Their ends, in v1, which tell that they failed; kept, as another run may go on with one.

@@ -7,26 +7,34 @@ langgraph 1.2.24 and langgraph-api 0.16.7).
 
 from __future__ import annotations
 
+import asyncio
 import functools
-from collections.abc import AsyncIterator, Collection, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph._internal._config import ensure_config
-from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.announcement import take_announcement
+from langgraph_once.stream.bookkeeping import FailureGuard
 from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.chunk_filter import (
     ChangedFilter,
     ChunkFilter,
     Expand,
+    Opened,
     afiltered,
     alone,
     chunk_filter,
@@ -42,7 +50,6 @@ from langgraph_once.stream.ledger.keeping import (
     is_stream_state_store,
 )
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.places import is_reserved
 from langgraph_once.stream.part.shapes import (
     StreamModes,
     Version,
@@ -65,7 +72,7 @@ from langgraph_once.stream.readers import (
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.session import FUNCTIONAL_KEYS, StreamThread, aopened, opened, twin_of
+from langgraph_once.stream.session import UNSAVED, StreamThread, twin_of, unread
 from langgraph_once.stream.v3.protocol import EventFilter, EventForm
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
@@ -155,7 +162,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         if self._is_plain(config, version):
             return super().stream(input, config, **asked, **kwargs)
         begin = functools.partial(_GraphStream, self, "stream", input, config, **asked, **kwargs)
-        return filtered(opened(begin))
+        return filtered(_opened(begin))
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -172,7 +179,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         if self._is_plain(config, version):
             return super().astream(input, config, **asked, **kwargs)
         begin = functools.partial(_GraphStream, self, "astream", input, config, **asked, **kwargs)
-        return afiltered(aopened(begin))
+        return afiltered(_aopened(begin))
 
     def astream_events(
         self, input: Any, config: RunnableConfig | None = None, *, version: Any = "v2", **how: Any
@@ -189,7 +196,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         if configurable_of(merged).get(READER_KEY) != PLAIN_READER:
             return False
         is_apart = is_v3_stream(merged, version) or is_in_a_node(merged)
-        return not is_apart and Hiding.of(self.dedup_config) is None
+        return not is_apart and not Hiding(self.dedup_config)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""
@@ -349,6 +356,48 @@ class _GraphStream:
         return own
 
 
+@contextmanager
+def _opened(begin: Callable[[], _GraphStream]) -> Iterator[Opened]:
+    """A stream, for `filtered`; the ledger is kept when it ends, well or badly.
+
+    Args:
+        begin: Begins the stream, when it is first advanced: only then the reader may announce
+            itself.
+    """
+    begun = begin()
+    try:
+        yield begun.chunks(), lambda: begun.filter, begun.around_first()
+    except BaseException:
+        if begun.thread is not None:
+            _keep_undelivered(begun)
+        raise
+    finally:
+        if begun.thread is not None:
+            begun.thread.end()
+
+
+@asynccontextmanager
+async def _aopened(begin: Callable[[], _GraphStream]) -> AsyncIterator[Opened]:
+    """`_opened`, async."""
+    begun = begin()
+    try:
+        yield begun.chunks(), lambda: begun.filter, begun.around_first()
+    except BaseException:
+        if begun.thread is not None:
+            with suppress(asyncio.CancelledError):  # which a cancelled scope of anyio raises again
+                await asyncio.sleep(0)  # what was sent from other threads is on its way
+            _keep_undelivered(begun)
+        raise
+    finally:
+        if begun.thread is not None:
+            await begun.thread.aend()
+
+
+def _keep_undelivered(begun: _GraphStream) -> None:
+    with FailureGuard(UNSAVED)():
+        begun.filter.keep_undelivered(unread(begun.run))
+
+
 def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamThread | None:
     """The thread whose ledger a stream goes on with; a stream inside a node has none.
 
@@ -362,16 +411,13 @@ def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamT
     store = graph.stream_state
     if store is None:
         store = saver if is_stream_state_store(saver) else graph.own_stream_state
-    is_delta = any(isinstance(each, DeltaChannel) for each in graph.channels.values())
     is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
     is_alone = len(graph.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
     return StreamThread(
-        config=merged,
+        graph,
+        merged,
         saver=saver,
         store=store,
-        graph=graph if is_delta else None,
-        keys=frozenset(k for k in graph.channels if not is_reserved(k)) or FUNCTIONAL_KEYS.keys(),
-        triggers={name: node.triggers for name, node in graph.nodes.items()},
         is_resumed=is_again or is_resume(input),
         may_repeat=not is_alone and (is_again or may_repeat(input)),
     )

@@ -151,6 +151,53 @@ async def test_a_saver_is_asked_no_more_than_without_us(is_async: bool) -> None:
     assert saver.asked == plain_saver.asked
 
 
+class Asked(InMemoryStreamStateStore):
+    """Notes how it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def load_stream_state(self, address: StreamAddress) -> bytes | None:
+        self.asked.append("in a thread")
+        return super().load_stream_state(address)
+
+    async def aload_stream_state(self, address: StreamAddress) -> bytes | None:
+        self.asked.append("in the loop")
+        return super().load_stream_state(address)
+
+
+@pytest.mark.parametrize(("is_async", "how"), [(False, "in a thread"), (True, "in the loop")])
+async def test_an_async_stream_waits_for_no_thread(is_async: bool, how: str) -> None:
+    """Nor where a saver's `aget_tuple` calls its `get_tuple`, as LangGraph's in memory does."""
+    store = Asked()
+    graph = exactly(chain(says("Hi.")).copy({"checkpointer": InMemorySaver()}), stream_state=store)
+    await streamed(graph, ASKED, is_async=is_async)
+    assert store.asked == [how]
+
+
+class BreaksOnce(InMemorySaver):
+    """A database that is away for a moment."""
+
+    is_away = False
+
+    def get_tuple(self, config: Any) -> Any:
+        if self.is_away:
+            raise OSError
+        return super().get_tuple(config)
+
+
+def test_a_run_whose_checkpoint_was_not_read_leaves_the_ledger_as_it_was() -> None:
+    saver = BreaksOnce()
+    graph, store = recorded(*under_other_ids(), saver=saver)
+    list(graph.stream(ASKED, THREAD, **OPTIONS))
+    kept = list(store.saved)
+    saver.is_away = True
+    with pytest.raises(OSError):
+        list(graph.stream(ASKED, THREAD, **OPTIONS))
+    assert store.saved == kept
+
+
 class TellsNoIds(InMemorySaver):
     """Returns the config that it was asked with, as a saver may that somebody wrote."""
 

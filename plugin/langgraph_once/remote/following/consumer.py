@@ -140,11 +140,7 @@ def _reopened(ledger: Ledger) -> set[str]:
     ledger.epoch -= 1
     last = [entry for entry in ledger.known() if entry.epoch == ledger.epoch]
     for entry in last:
-        ids = entry.ids
         ledger.drop(entry)
-        entry.ids = ids[:1]
         ledger.add(entry)
-        for copy_id in ids[1:]:
-            ledger.alias(entry, copy_id)
     hidden = _reopened(ledger.hidden) if ledger.hidden is not None else set[str]()
     return hidden.union(entry.id for entry in last)

@@ -17,7 +17,7 @@ from langchain_core.messages import (
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.dedup.forms import STATE_MODES, ExactForm, Form
-from langgraph_once.stream.dedup.hidden import HiddenMessages
+from langgraph_once.stream.dedup.hidden import HiddenMessages, Hiding
 from langgraph_once.stream.dedup.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation
 from langgraph_once.stream.dedup.repeated import (
@@ -107,7 +107,8 @@ class Deduplicator:
             is_message_key=is_message_key,
             guess=self._messages.guess,
         )
-        self._hidden = HiddenMessages.of(ledger, self.config)
+        hiding = Hiding(self.config)
+        self._hidden = HiddenMessages(hiding, ledger, self.config) if hiding else None
         # Looked up once: `passes` reads these three for each token.
         self._open_entry = ledger.open_entries
         self._held_retries = self._messages.reexecution.held

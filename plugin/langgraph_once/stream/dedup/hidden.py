@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -36,27 +36,21 @@ from langgraph_once.stream.part.shapes import Part
 __all__ = ["HiddenMessages", "Hiding"]
 
 MODEL_NAME_KEY = "ls_model_name"
-COLLECTED = (list, tuple)
 
 
 class Hiding:
-    """Whose messages are hidden.
+    """Whose messages a configuration hides; false if it hides none."""
 
-    Args:
-        hide: The names, patterns and tags.
-    """
-
-    def __init__(self, hide: HideConfig) -> None:
+    def __init__(self, config: DedupConfig) -> None:
+        hide = cast("HideConfig", config.hide)
+        self._is_any = hide != HideConfig()
         self._nodes = frozenset(hide.nodes)
-        self._places = Pattern(hide.namespaces) if hide.namespaces else None
+        self._places = Pattern(hide.namespaces)
         self._tags = frozenset(hide.tags)
         self._models = frozenset(hide.models)
 
-    @classmethod
-    def of(cls, config: DedupConfig) -> Self | None:
-        """What a configuration hides; None if that is nothing."""
-        hide = cast("HideConfig", config.hide)
-        return None if hide == HideConfig() else cls(hide)
+    def __bool__(self) -> bool:
+        return self._is_any
 
     def hides(self, part: Part) -> bool:
         """Whether a part is said by who is hidden."""
@@ -68,36 +62,27 @@ class Hiding:
         self,
         ns: tuple[str, ...],
         metadata: Mapping[str, Any],
-        tags: Collection[str] = (),
-        name: str | None = None,
+        tags: Collection[str],
+        name: str | None,
     ) -> bool:
-        """Whether a model run, or a node, of these metadata is hidden.
-
-        Args:
-            ns: The graph that it is in.
-            metadata: Its metadata.
-            tags: Its tags.
-            name: The name that the run was given.
-        """
-        if not self._tags.isdisjoint(tags):
-            return True
-        if not self._models.isdisjoint(_texts((name, metadata.get(MODEL_NAME_KEY)))):
+        """Whether a model run in the graph `ns`, of this name, metadata and tags, is hidden."""
+        models = _texts((name, metadata.get(MODEL_NAME_KEY)))
+        if not (self._tags.isdisjoint(tags) and self._models.isdisjoint(models)):
             return True
         return self.hides_place(ns, metadata)
 
     def hides_place(self, ns: tuple[str, ...], metadata: Mapping[str, Any]) -> bool:
         """Whether all that is said there is hidden."""
-        task, node = (metadata.get(key) for key in (TASK_NS_KEY, NODE_KEY))
-        where = {TASK_NS_KEY: str(task or ""), NODE_KEY: str(node or "")}
-        if self._places is not None and self._places.matches(where_of(ns, where)):
+        task, node = (str(metadata.get(key) or "") for key in (TASK_NS_KEY, NODE_KEY))
+        if not self._nodes.isdisjoint((*node_names((*ns, *task.split(NS_SEP))), node)):
             return True
-        around = node_names((*ns, *where[TASK_NS_KEY].split(NS_SEP)))
-        return not self._nodes.isdisjoint((*around, where[NODE_KEY]))
+        return self._places.matches(where_of(ns, {TASK_NS_KEY: task, NODE_KEY: node}))
 
 
 def _texts(given: Any) -> list[str]:
     """Those of what is given: metadata are the user's too, who may use any name for anything."""
-    return [each for each in given if isinstance(each, str)] if isinstance(given, COLLECTED) else []
+    items = given if isinstance(given, list | tuple) else ()
+    return [each for each in items if isinstance(each, str)]
 
 
 class HiddenMessages(Lifecycle):
@@ -119,12 +104,6 @@ class HiddenMessages(Lifecycle):
         self.awaits_ids = False  # nobody is sent it, and no state is read here
         self._hiding = hiding
         self._delivered = ledger
-
-    @classmethod
-    def of(cls, ledger: Ledger, config: DedupConfig) -> Self | None:
-        """What `config` hides; None if that is nothing."""
-        hiding = Hiding.of(config)
-        return None if hiding is None else cls(hiding, ledger, config)
 
     def consume(self, part: Part) -> bool:
         """Whether a part is hidden, which is noted."""

@@ -13,7 +13,6 @@ from langchain_core.messages import ToolMessage
 from langgraph_once.stream.dedup.guess import Guess
 from langgraph_once.stream.dedup.message_fact import MessageFact
 from langgraph_once.stream.dedup.operations import Because
-from langgraph_once.stream.ledger.entries import copied
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Space
@@ -109,7 +108,7 @@ class Identity:
 
     def says_the_same(self, fact: MessageFact, entry: Entry, space: Space = "same") -> bool:
         """Whether a whole message says what a record does, in whatever role, but for `space`."""
-        return copied(fact.content, [entry], space) is not None
+        return fact.content.is_copy_of(entry.content, in_any_role=True, space=space)
 
 
 def _match(entry: Entry | None, because: Because) -> Match | None:

@@ -24,7 +24,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
 from langgraph_once.stream.dedup.guess import Guess
-from langgraph_once.stream.ledger.entries import copied, saying, says
+from langgraph_once.stream.ledger.entries import saying, says
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import MAX_MESSAGES, Ledger
 from langgraph_once.stream.part.content import Content, Space, content_of
@@ -346,7 +346,7 @@ class StateCut:
         self, original: Entry, message_id: str, message: BaseMessage, content: Content
     ) -> Iterator[BaseMessage]:
         """What the consumer lacks of a copy: all of it if its white space is another."""
-        if copied(content, [original]):
+        if content.is_copy_of(original.content, in_any_role=True):
             self.ledger.alias(original, message_id)
             self._copies[original] = message_id
         else:

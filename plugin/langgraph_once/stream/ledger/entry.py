@@ -16,9 +16,6 @@ from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["Entry", "State"]
 
-OVERHEAD_BYTES = 400
-"""What an entry costs beside its text, roughly."""
-
 
 class State(StrEnum):
     """How a message stands; `docs/how-it-decides.md` tells what leads to which."""
@@ -44,13 +41,13 @@ class Entry:
     """One message that the consumer has, in whole or in part.
 
     Attributes:
-        id: The id under which the consumer has it.
-        ids: That one and those of its copies.
         task: The task that sent it: its `langgraph_checkpoint_ns`; `""` where the message
             came inside a state, which does not tell.
+        id: The id under which the consumer has it.
+        said: What the consumer has of it.
+        ids: Its id and those of its copies.
         within: The task that runs the graph in whose state it came, where it came in one.
         run: The model run that made it, where that is known.
-        attempt: The attempt of the task that sent it, from 1.
         steps: The steps in which its task and the tasks around it run, outermost first; empty
             where that is not known.
         order: Where its task stands among those of its step, as `task_order`; empty where that is
@@ -63,7 +60,6 @@ class Entry:
         has_usage: The consumer has its usage; of a whole message that is taken for granted.
         claimed: The tasks in which a later message has been found to be this one. For each it
             stands for one copy, so that a node may say the same thing twice.
-        said: What the consumer has of it.
         details: What else the consumer has of it, beside what it says; None if that is not known.
         written: The part that says it whole, if its task was done in a stream before and this one
             told so again.
@@ -76,7 +72,6 @@ class Entry:
     ids: list[str] = field(default_factory=list)
     within: str = ""
     run: str | None = None
-    attempt: int = 1
     steps: list[int] = field(default_factory=list)
     order: tuple[str, ...] = ()
     epoch: int = 0
@@ -89,50 +84,16 @@ class Entry:
     details: Details | None = None
     written: Part | None = None
     metadata: Mapping[str, Any] | None = None
-    weight: int = 0
 
     def __post_init__(self) -> None:
-        self.ids = [self.id]
-        self.is_model = self.is_open
-        self.has_usage = not self.is_open
+        self.ids = self.ids or [self.id]
+        if self.is_open:
+            self.is_model, self.has_usage = True, False
 
     @property
     def is_open(self) -> bool:
         """Whether more chunks of it may come."""
         return isinstance(self.said, StreamedContent)
-
-    def stand(self) -> None:
-        """It counts as what was said, whatever it was before."""
-        if self.claimed or not self.is_model:
-            self.state = State.COMMITTED
-        else:
-            self.state = State.OPEN if self.is_open else State.COMPLETE
-
-    @property
-    def place(self) -> str:
-        """The task that sent it, or that runs the graph in whose state it came."""
-        return self.task or self.within
-
-    def is_beside(self, home: str) -> bool:
-        """Whether it is of a graph beside the one that task `home` runs: neither in the other."""
-        graph = "".join(lineage(self.task)[-2:-1]) if self.task else self.within
-        return bool(graph) and not akin(home, graph)
-
-    def note(self, annotation: Annotation | None, steps: list[int]) -> None:
-        """Keep what is known about where it comes from."""
-        self.steps = steps
-        if annotation is not None:
-            self.run = annotation.get("run")
-            self.attempt = annotation["attempt"]
-
-    def is_of(self, annotation: Annotation | None) -> bool:
-        """Whether a chunk with this annotation is the next of the same model run.
-
-        One that brings another id is not simply the next.
-        """
-        if annotation is None:
-            return self.run is None
-        return self.run == annotation.get("run") and "named" not in annotation
 
     @property
     def content(self) -> Content:
@@ -144,6 +105,23 @@ class Entry:
         """How many characters of it the consumer has."""
         return self.said.size if isinstance(self.said, StreamedContent) else len(self.said.text)
 
+    @property
+    def place(self) -> str:
+        """The task that sent it, or that runs the graph in whose state it came."""
+        return self.task or self.within
+
+    def stand(self) -> None:
+        """It counts as what was said, whatever it was before."""
+        if self.claimed or not self.is_model:
+            self.state = State.COMMITTED
+        else:
+            self.state = State.OPEN if self.is_open else State.COMPLETE
+
+    def note(self, annotation: Annotation | None, steps: list[int]) -> None:
+        """Keep what is known about where it comes from."""
+        self.steps = steps
+        self.run = None if annotation is None else annotation.get("run")
+
     def extend(self, chunk: BaseMessageChunk) -> None:
         """Add the next chunk of a message that is open."""
         self.said.extend(chunk)  # type: ignore[union-attr]  # it is open
@@ -152,9 +130,10 @@ class Entry:
         """As `StreamedContent.accumulates`, of a message that is open."""
         return self.said.accumulates(chunk)  # type: ignore[union-attr]  # it is open
 
-    def is_of_step(self, task: str, steps: list[int]) -> bool:
-        """Whether it is of the step in which `task` runs, in the same graph."""
-        return lineage(self.task)[:-1] == lineage(task)[:-1] and self.steps == steps
+    def extended(self, chunk: BaseMessageChunk) -> Content:
+        """What it says with a chunk that comes after the last one."""
+        said = self.content
+        return said._replace(text=said.text + StreamedContent(chunk).content().text)
 
     def settle(self) -> None:
         """Keep the text as one, now that no more of it is expected."""
@@ -165,13 +144,24 @@ class Entry:
             self.said = self.said.content()
         if self.state is State.OPEN:
             self.state = State.COMPLETE
-        calls = sum(len(args) for *_, args in self.said.calls)
-        self.weight = OVERHEAD_BYTES + len(self.said.text) + calls
 
-    def extended(self, chunk: BaseMessageChunk) -> Content:
-        """What it says with a chunk that comes after the last one."""
-        said = self.content
-        return said._replace(text=said.text + StreamedContent(chunk).content().text)
+    def is_of(self, annotation: Annotation | None) -> bool:
+        """Whether a chunk with this annotation is the next of the same model run.
+
+        One that brings another id is not simply the next.
+        """
+        if annotation is None:
+            return self.run is None
+        return self.run == annotation.get("run") and "named" not in annotation
+
+    def is_of_step(self, task: str, steps: list[int]) -> bool:
+        """Whether it is of the step in which `task` runs, in the same graph."""
+        return lineage(self.task)[:-1] == lineage(task)[:-1] and self.steps == steps
+
+    def is_beside(self, home: str) -> bool:
+        """Whether it is of a graph beside the one that task `home` runs: neither in the other."""
+        graph = "".join(lineage(self.task)[-2:-1]) if self.task else self.within
+        return bool(graph) and not akin(home, graph)
 
     def akin(self, task: str) -> bool:
         """Whether `task` may be speaking of this message: the same task, or parent and child.

@@ -27,10 +27,11 @@ from langchain_core.messages import (
 
 from langgraph_once.errors import LedgerError
 from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.part.content import Content
+from langgraph_once.stream.part.content import Content, content_of, details_of
 from langgraph_once.stream.part.shapes import Part
 
 __all__ = [
+    "VERSION",
     "InMemoryStreamStateStore",
     "StreamAddress",
     "StreamStateStore",
@@ -39,7 +40,6 @@ __all__ = [
     "pack_entry",
     "read_body",
     "read_undelivered",
-    "said_in",
     "unpack_entry",
     "write_body",
     "write_undelivered",
@@ -83,12 +83,7 @@ class StreamStateStore(Protocol):
         """`save_stream_state`, async."""
 
 
-METHODS = (
-    "load_stream_state",
-    "save_stream_state",
-    "aload_stream_state",
-    "asave_stream_state",
-)
+METHODS = [name for name in vars(StreamStateStore) if name.endswith("_stream_state")]
 
 
 def is_stream_state_store(value: object) -> TypeGuard[StreamStateStore]:
@@ -154,10 +149,10 @@ class InMemoryStreamStateStore:
 
 
 MAGIC: Final = b"OLDG"
-VERSION: Final = 1
+VERSION: Final = 2
 HEADER_BYTES: Final = len(MAGIC) + 1 + 4
 
-KEPT: Final = ("within", "run", "attempt", "steps", "epoch", "is_model", "has_usage")
+KEPT: Final = ("task", "ids", "within", "steps", "order", "epoch", "is_model", "has_usage")
 """Fields of an entry that are kept as they are."""
 
 L = TypeVar("L")
@@ -173,63 +168,58 @@ def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
     """What `restore` makes of the body that these bytes hold.
 
     Raises:
-        LedgerError: They are damaged, or of a newer version.
+        LedgerError: They are damaged, or of another version, which it names.
     """
     if not isinstance(data, bytes | bytearray | memoryview):
         raise LedgerError(f"a ledger is bytes, not {type(data).__name__}")
     if len(data) < HEADER_BYTES or data[: len(MAGIC)] != MAGIC:
         raise LedgerError("these bytes are no ledger")
     version, body = data[len(MAGIC)], data[HEADER_BYTES:]
-    if version > VERSION:
+    if version != VERSION:
         raise LedgerError(
-            f"this ledger has version {version}, and {VERSION} is the newest that is known here; "
+            f"this ledger has version {version}, and {VERSION} is the one that is known here; "
             "upgrade langgraph-once",
             version=version,
         )
-    # A damaged ledger must not withhold what the consumer lacks; the worst of a fresh one repeats.
-    if version < 1 or zlib.crc32(body) != int.from_bytes(
-        data[len(MAGIC) + 1 : HEADER_BYTES], "big"
-    ):
-        raise LedgerError("the bytes of this ledger are damaged", version=version)
     try:
+        # A damaged ledger must not withhold what the consumer lacks; a fresh one repeats at worst.
+        if zlib.crc32(body) != int.from_bytes(data[len(MAGIC) + 1 : HEADER_BYTES], "big"):
+            raise ValueError("checksum")
         return restore(ormsgpack.unpackb(body))
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise LedgerError("the bytes of this ledger are damaged", version=version) from error
 
 
-def pack_entry(entry: Entry, is_told: bool = False) -> dict[str, Any]:
-    """The fields of a message that a saved ledger holds.
+def pack_entry(entry: Entry, state: Mapping[str, BaseMessage]) -> dict[str, Any]:
+    """The fields of a message that a saved ledger holds; of what `state` tells not what it says."""
+    kept = {name: getattr(entry, name) for name in KEPT}
+    kept["claimed"] = sorted(entry.claimed)
+    found = _found(state, entry.ids)
+    if found is None or content_of(found) != entry.content:
+        kept["said"] = list(entry.content)
+    return kept
 
-    Args:
-        entry: The message.
-        is_told: The state of the thread has what the message says, so the ledger leaves that out.
+
+def unpack_entry(packed: Mapping[str, Any], state: Mapping[str, BaseMessage]) -> Entry | None:
+    """The message of which `pack_entry` gave these fields, or some of them.
+
+    None if a state told what it says, and does so no more.
     """
-    return {
-        **{name: getattr(entry, name) for name in KEPT},
-        "task": entry.task,
-        "ids": entry.ids,
-        "order": entry.order,
-        "claimed": sorted(entry.claimed),
-        "said": None if is_told else list(entry.content),
-    }
-
-
-def said_in(packed: Mapping[str, Any]) -> Content | None:
-    """What a message says; None where that is not in the ledger."""
-    if (said := packed.get("said")) is None:
+    fields = {"task": "", **packed, "id": packed["ids"][0]}
+    if "said" in packed:
+        kind, text, calls, rest = packed["said"]
+        fields["said"] = Content(kind, text, _tuples(calls), _tuples(rest))
+    elif (message := _found(state, packed["ids"])) is not None:
+        fields |= {"said": content_of(message), "details": details_of(message)}
+    else:
         return None
-    kind, text, calls, rest = said
-    return Content(kind, text, _tuples(calls), _tuples(rest))
+    fields |= {"order": tuple(packed.get("order", ())), "claimed": {*packed.get("claimed", ())}}
+    return Entry(**fields)
 
 
-def unpack_entry(packed: Mapping[str, Any], said: Content) -> Entry:
-    """The message that `pack_entry` gave these fields of, or some of them."""
-    entry = Entry(packed.get("task", ""), packed["ids"][0], said)
-    for name in KEPT:
-        setattr(entry, name, packed.get(name, getattr(entry, name)))
-    entry.order = tuple(packed.get("order", ()))
-    entry.claimed = set(packed.get("claimed", ()))
-    return entry
+def _found(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> BaseMessage | None:
+    """The message in a state that bears one of these ids, if one does."""
+    return next((message for each in ids if (message := state.get(each)) is not None), None)
 
 
 def _tuples(items: list[Any]) -> tuple[Any, ...]:

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
 from langgraph_once.errors import ConfigError, LedgerError
-from langgraph_once.stream.ledger.entries import Entries, Seeds, cut_short, is_original, saying
+from langgraph_once.stream.ledger.entries import Seeds, Texts, is_original, saying
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.keeping import (
+    VERSION,
     pack_entry,
     read_body,
     read_undelivered,
-    said_in,
     unpack_entry,
     write_body,
     write_undelivered,
 )
 from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
-from langgraph_once.stream.part.content import Content, Space, content_of, details_of
-from langgraph_once.stream.part.places import NS_SEP, PerGraph, Place, bare, lineage, names
+from langgraph_once.stream.part.content import Content, Space, content_of
+from langgraph_once.stream.part.places import (
+    NS_SEP,
+    PerGraph,
+    Place,
+    bare,
+    is_inside,
+    lineage,
+    names,
+)
 from langgraph_once.stream.part.shapes import Part
 
 __all__ = ["MAX_MESSAGES", "Ledger"]
@@ -34,11 +43,17 @@ Fingerprints: TypeAlias = dict[str, bytes | None]
 
 MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
+OVERHEAD_BYTES = 400
+"""What a message costs beside its text, roughly."""
+
 # Bounds memory; 16 bytes and a number each. A forgotten one may come again, at worst.
 MAX_UPDATES = 4096
 MAX_ALIASES = 32
 """Of messages that the consumer has under other ids than the state; an edit of one that is
 forgotten is shown beside it."""
+
+KEPT: Final = ("epoch", "ended", "left_at", "max_messages", "max_bytes")
+"""Attributes that are kept as they are."""
 
 OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
     {"epoch": 1, "ended": 1, "left_at": "", "snapshots": [], "nameless": [], "waiting": []}
@@ -46,7 +61,19 @@ OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
 """The same for each, so that what has not changed since it was saved need not be saved again."""
 
 
-class Ledger(Entries):
+class NodeNow:
+    """The tasks of a node in this stream, what they say, and how many have sent their update.
+
+    An update names the node alone.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, None] = {}
+        self.texts: Texts = Texts()
+        self.updates: int = 0
+
+
+class Ledger:
     """What one consumer has received, over one stream or several.
 
     Give the ledger of an earlier stream to a later one (a resume, a reconnect) and what the
@@ -65,6 +92,7 @@ class Ledger(Entries):
     Attributes:
         epoch: The number of the stream that writes, from 0.
         ended: The number of the last stream that came to its end.
+        added: How many messages it has got.
         states: For each namespace the fingerprints of the last state delivered, by key.
         state_before: Those of the state before the last one, in its namespace.
         snapshots: For each namespace the messages that its state held last, with their places.
@@ -79,28 +107,46 @@ class Ledger(Entries):
     def __init__(self, *, max_messages: int = MAX_MESSAGES, max_bytes: int = MAX_BYTES) -> None:
         if not all(isinstance(limit, int) and limit > 0 for limit in (max_messages, max_bytes)):
             raise ConfigError("Ledger", "`max_messages` and `max_bytes` must be positive numbers")
-        super().__init__(max_messages=max_messages, max_bytes=max_bytes)
+        self.max_messages: int = max_messages
+        self.max_bytes: int = max_bytes
+        self.epoch: int = 0
+        self.ended: int = -1
+        self.added: int = 0
         self.states: PerGraph[Fingerprints] = PerGraph()
         self.state_before: Fingerprints | None = None
-        self.ended: int = -1
+        self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self.updates: dict[bytes, int] = {}
         self.undelivered: deque[Part] = deque()
-        self._updates_of: dict[str, int] = {}
-        self._ran: PerGraph[None] = PerGraph()
-        self._waits = False
-        self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self.pending_ids: PendingIds = PendingIds()
         self.hidden: Ledger | None = None
         self.reader: object = None
         self.left_at: str = ""
+        self._seeds = Seeds()
+        self._open: dict[tuple[str, str], Entry] = {}
+        self._settled: dict[Entry, int] = {}
+        self._bytes = 0
+        self._by_id: dict[str, list[Entry]] = {}
+        self._tasks: defaultdict[str, Texts] = defaultdict(Texts)
+        self._nodes: defaultdict[str, NodeNow] = defaultdict(NodeNow)
+        self._stale: dict[Entry, None] = {}
+        self._ran: PerGraph[None] = PerGraph()
+        self._waits = False
+
+    def __len__(self) -> int:
+        """How many messages are known."""
+        return len(self._settled) + len(self._open)
 
     def __repr__(self) -> str:
-        return f"Ledger({self._count} messages, {self._bytes} bytes, epoch {self.epoch})"
+        return f"Ledger({len(self)} messages, {self._bytes} bytes, epoch {self.epoch})"
 
     def begin(self) -> None:
         """Start a new epoch: a task that emits again is a re-execution."""
-        super().begin()
-        self._updates_of.clear()
+        self.epoch += 1
+        self._nodes.clear()
+        for entry in list(self._open.values()):
+            self.settle(entry)
+        for entry in self.stale():
+            entry.stand()
         self._ran.clear()
         self._waits = False
         self.states.clear()  # a new stream may have a new reader, who wants a state first
@@ -116,9 +162,183 @@ class Ledger(Entries):
                 waited for an id then.
         """
         self._seeds = Seeds(messages)
-        for message_id in self._seeds if self.pending_ids else ():
+        for message_id, message in self._seeds.items() if self.pending_ids else ():
             if message_id not in self._by_id and message_id not in known:
-                self.name(message_id, self._seeds.content(message_id), ns=(), snapshot=True)
+                self.name(message_id, content_of(message), ns=(), snapshot=True)
+
+    # Messages: what is known, by ids and tasks.
+
+    @property
+    def open_entries(self) -> Callable[[tuple[str, str]], Entry | None]:
+        """The function that finds the message that a task is streaming under an id."""
+        return self._open.get
+
+    def entries(self, message_id: str) -> tuple[Entry, ...]:
+        """What the consumer has under this id, or as another id that this one is a copy of."""
+        if message_id not in self._by_id and message_id in self._seeds:
+            content, details = self._seeds.take(message_id)
+            entry = Entry("", message_id, content, details=details)
+            self.add(entry)
+            # It was said before this stream, so its task may say it again.
+            entry.epoch = self.epoch - 1
+        return tuple(self._by_id.get(message_id, ()))
+
+    def known(self) -> list[Entry]:
+        """Every message; those that still stream come last."""
+        return [*self._settled, *self._open.values()]
+
+    def is_news(self, task: str, message_id: str) -> bool:
+        """Whether nothing is known under this id, and this task has said nothing."""
+        known = message_id in self._by_id or message_id in self._seeds or task in self._tasks
+        return not (known or self._stale)
+
+    def stood(self, message: BaseMessage) -> bool:
+        """Whether a message stood in the thread before, as it is now, and did not come since."""
+        return self._seeds.has(message)
+
+    def hides(self, message_id: str) -> bool:
+        """Whether the message of an id was hidden from the consumer."""
+        return self.hidden is not None and bool(self.hidden.entries(message_id))
+
+    def listed(self, ns: Place) -> list[str]:
+        """The messages that the consumer has of the states of the graph `ns`."""
+        return [entry.id for entry in self.known() if entry.within == NS_SEP.join(ns)]
+
+    def said_in(self, task: str) -> list[Entry]:
+        """What a task has said, and the tasks inside it, in order."""
+        return [e for name in names(task) if name in self._tasks for e in self._tasks[name].entries]
+
+    def said_before(self, task: str) -> list[Entry]:
+        """What this very task said in earlier streams and has not said again since."""
+        known = self._tasks[task].entries if task in self._tasks else ()
+        said = takewhile(lambda entry: entry.began_in < self.epoch, known)
+        return [entry for entry in said if entry.task == task and entry.epoch < self.epoch]
+
+    def open_in(self, task: str) -> Iterator[Entry]:
+        """What this very task is streaming, the last first."""
+        known = self._tasks[task].open_last_first() if task in self._tasks else ()
+        return (entry for entry in known if entry.task == task)
+
+    def stale(self) -> list[Entry]:
+        """What attempts said that failed, but for what counts again and what is gone."""
+        self._stale = {entry: None for entry in self._stale if entry.state is State.STALE}
+        return list(self._stale)
+
+    # Messages: what becomes of one.
+
+    def add(self, entry: Entry) -> None:
+        """Note a message that the consumer gets, whole or its first chunk."""
+        entry.epoch = entry.began_in = self.epoch
+        self.added = entry.number = self.added + 1
+        entry.stand()
+        for known_id in entry.ids:
+            self._by_id.setdefault(known_id, []).append(entry)
+        self._put(entry)
+        if entry.is_open:
+            if (before := self._open.get((entry.task, entry.id))) is not None:
+                self.settle(before)  # another run of its task; no chunk of that is found any more
+            self._open[entry.task, entry.id] = entry
+            self._evict()
+        else:
+            self._keep(entry)
+
+    def settle(self, entry: Entry) -> None:
+        """Note that a message is complete, unless that is known."""
+        if entry.is_open:
+            self._open.pop((entry.task, entry.id), None)
+            for texts in self._indexes(entry):
+                texts.settle(entry)
+            self._keep(entry)
+
+    def _keep(self, entry: Entry) -> None:
+        """Note a complete message; only such are ever forgotten."""
+        entry.settle()
+        said = entry.content
+        size = OVERHEAD_BYTES + len(said.text) + sum(len(args) for *_, args in said.calls)
+        self._settled[entry] = size
+        self._bytes += size
+        self._evict()
+
+    def _evict(self) -> None:
+        while len(self) > self.max_messages or self._bytes > self.max_bytes:
+            # The oldest; where all stream, these are chunks that never came to an end.
+            self.drop(next(iter(self._settled or self._open.values())))
+
+    def alias(self, entry: Entry, message_id: str) -> None:
+        """Note another id of a message."""
+        if message_id not in entry.ids:
+            entry.ids.append(message_id)
+            self._by_id.setdefault(message_id, []).append(entry)
+
+    def rewrite(self, entry: Entry, said: Content) -> None:
+        """Note that the consumer has this of a message now, which is complete."""
+        found_in = [texts for texts in self._indexes(entry) if texts.discard(entry)]
+        entry.said = said
+        for texts in found_in:
+            texts.add(entry)
+
+    def claim(self, entry: Entry, task: str) -> None:
+        """Note that a message of `task` was found to be this one: it stands for no other there."""
+        entry.claimed.add(task)
+        entry.stand()
+        nodes = (self._nodes[name].texts for name in names(task) if name in self._nodes)
+        for texts in (*nodes, self._tasks.get(task)):
+            if texts is not None:
+                texts.discard(entry)
+
+    def outdate(self, entry: Entry) -> None:
+        """Note that the attempt that said it has failed."""
+        entry.state = State.STALE
+        self._stale[entry] = None
+
+    def take_up(self, entry: Entry, ns: Place) -> None:
+        """Note that the graph `ns` has a message now that came in a state of a graph inside it.
+
+        What another graph inside it does with the message concerns this one, then.
+        """
+        home = NS_SEP.join(ns)
+        if entry.within and (not home or is_inside(entry.within, home)):
+            self._take_out(entry)
+            entry.within = home
+            self._put(entry)
+
+    def drop(self, entry: Entry) -> None:
+        """Know a message no longer."""
+        if entry.state is State.GONE:
+            return
+        entry.state = State.GONE
+        self._bytes -= self._settled.pop(entry, 0)
+        if entry.is_open:
+            self._open.pop((entry.task, entry.id), None)
+        for known_id in entry.ids:
+            known = self._by_id[known_id]
+            known.remove(entry)
+            if not known:
+                del self._by_id[known_id]
+        self._take_out(entry)
+
+    def _put(self, entry: Entry) -> None:
+        for task in lineage(entry.place):
+            node = self._nodes[bare(task)]
+            node.tasks[task] = None
+            node.texts.add(entry)
+            self._tasks[task].add(entry)
+
+    def _indexes(self, entry: Entry) -> list[Texts]:
+        """The indexes that an entry may be in."""
+        around = lineage(entry.place)
+        nodes = [self._nodes[node].texts for node in map(bare, around) if node in self._nodes]
+        return [*nodes, *(self._tasks[task] for task in around if task in self._tasks)]
+
+    def _take_out(self, entry: Entry) -> None:
+        for texts in self._indexes(entry):
+            texts.discard(entry)
+            texts.entries.pop(entry, None)
+        for task in lineage(entry.place):
+            if task in self._tasks and not self._tasks[task].entries:
+                del self._tasks[task]
+                if (node := self._nodes.get(bare(task))) is not None:
+                    node.tasks.pop(task, None)
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
         """Note a message delivered in a state or an update of the graph `ns`."""
@@ -126,9 +346,7 @@ class Ledger(Entries):
         self.add(entry)
         return entry
 
-    def hides(self, message_id: str) -> bool:
-        """Whether the message of an id was hidden from the consumer."""
-        return self.hidden is not None and bool(self.hidden.entries(message_id))
+    # Copies.
 
     def goes_on(
         self, message_id: str, content: Content, task: str, ns: Place, *, unnamed: bool
@@ -138,8 +356,8 @@ class Ledger(Entries):
         Args:
             message_id: The id.
             content: What the message says.
-            task: The task that says it, named as by `bare`.
-            ns: The graph that this task is of.
+            task: The task of the graph `ns` that says it, named as by `bare`.
+            ns: The graph.
             unnamed: The state will know the message by another id.
         """
         if self.entries(message_id):
@@ -150,8 +368,12 @@ class Ledger(Entries):
             if entry.epoch == self.epoch - 1 and task in map(bare, lineage(entry.task))
         ]
         plain = (e for e in last if unnamed and not (e.is_model or task in e.claimed))
-        complete = (entry for entry in last if entry.state is State.COMPLETE)
-        had = saying(content, plain) or cut_short(content, complete)
+        had = saying(content, plain)
+        for entry in last if had is None else ():
+            is_begun = content.is_copy_of(entry.content) or content.begins_with(entry.content)
+            if is_begun and entry.state is State.COMPLETE:
+                had = entry
+                break
         if had is None:
             return False
         self.claim(had, task)
@@ -166,7 +388,7 @@ class Ledger(Entries):
         That is what a model said in the same task, or anything said by tasks inside it. One
         with other white space is it only if none says just the same.
         """
-        known = [texts for name in names(task) if (texts := self._texts.get(name))]
+        known = [self._tasks[name] for name in names(task) if name in self._tasks]
         alike = [entry for texts in known for entry in texts.like(content)]
         for allowed in dict.fromkeys(("same", space)):
             for entry in alike:
@@ -174,32 +396,27 @@ class Ledger(Entries):
                     return entry
         return None
 
-    def match_in_update(self, node: str, content: Content) -> Entry | None:
-        """The message that an update of `node` repeats under a new id or none.
+    def match_in_update(self, name: str, content: Content) -> Entry | None:
+        """The message that an update of a node, named as by `bare`, repeats under a new id or none.
 
-        An update does not tell which task of its node sent it, so each message of the tasks
-        that run stands for one copy.
-
-        Args:
-            node: The namespace of its graph and its name, as `bare` gives them.
-            content: What the message says.
+        Each message of the tasks that run stands for one copy.
         """
-        tasks = self._by_node.get(node, {})
-        for entry in self._texts_of_nodes[node].like(content) if tasks else ():
+        if (node := self._nodes.get(name)) is None:
+            return None
+        for entry in node.texts.like(content):
             for task in lineage(entry.place) if entry.epoch == self.epoch else ():
-                is_free = task in tasks and not entry.claimed & {task, node}
+                is_free = task in node.tasks and not entry.claimed & {task, name}
                 if is_free and is_original(entry, content, task):
                     return entry
         return None
 
-    def note_update_of(self, node: str) -> None:
-        """Note that a task of `node` has sent its update; all of them may be done by now."""
-        count = self._updates_of[node] = self._updates_of.get(node, 0) + 1
-        # An update names no task: when as many came as there are tasks, each has sent its own.
-        if count >= len(self._by_node.get(node, ())):
-            del self._updates_of[node]
-            self._by_node.pop(node, None)
-            self._texts_of_nodes.pop(node, None)
+    def note_update_of(self, name: str) -> None:
+        """Note that a task of a node has sent its update; all of them may be done by now."""
+        if (node := self._nodes.get(name)) is not None:
+            node.updates += 1
+            # When as many came as there are tasks, each has sent its own.
+            if node.updates >= len(node.tasks):
+                del self._nodes[name]
 
     def await_id(
         self,
@@ -210,22 +427,11 @@ class Ledger(Entries):
         part: Part | None = None,
         in_update: bool = False,
     ) -> None:
-        """Note a message that the graph `ns` wrote, and to which its reducer is to give an id.
-
-        Args:
-            ns: The graph.
-            content: What it says.
-            entry: The streamed message that it repeats, which the consumer has.
-            part: The part of mode `messages` that waits for the id. Where neither is given, it
-                came in an update, without an id.
-            in_update: An update has carried it already.
-        """
-        came = in_update or (entry is None and part is None)
-        self.pending_ids.add(
-            PendingId(
-                ns=ns, content=content, entry=entry, part=part, in_update=came, epoch=self.epoch
-            )
+        """Note a message that the graph `ns` wrote and its reducer is to name, as `PendingId`."""
+        pending = PendingId(
+            ns=ns, content=content, entry=entry, part=part, in_update=in_update, epoch=self.epoch
         )
+        self.pending_ids.append(pending)
 
     def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
         """Whether an id that is not known yet is that of a message written without one."""
@@ -258,26 +464,22 @@ class Ledger(Entries):
     def forget_all(self) -> None:
         """The consumer drops every message, those too that the thread had before."""
         self._seeds = Seeds()
-        for entry in [entry for known in self._by_id.values() for entry in known]:
+        for entry in self.known():
             self.drop(entry)
 
     def had_update(self, ns: Place, mark: bytes) -> bool:
-        """Whether the stream before had an update, and this one may repeat it.
+        """Whether the stream before had an update of this fingerprint, and this may repeat it.
 
         A graph that goes on repeats what was done of its step before it runs anything.
-
-        Args:
-            ns: The graph that sends the update.
-            mark: The fingerprint of the update.
         """
         return self.updates.get(mark) == self.epoch - 1 and ns not in self._ran
 
     def note_update(self, ns: Place, mark: bytes | None, *, ran: bool, waits: bool) -> None:
-        """Note an update.
+        """Note an update of this fingerprint, if it has one.
 
         Args:
             ns: The graph that sends it.
-            mark: Its fingerprint, if it has one.
+            mark: The fingerprint.
             ran: A task ran for it.
             waits: It says that a task waits for an answer, so that its step is not finished.
         """
@@ -315,9 +517,11 @@ class Ledger(Entries):
         self.snapshots.note(root, listed)
         return {known: place for known, place in before.items() if known not in listed}
 
+    # Between streams.
+
     def to_bytes(self) -> bytes:
         """The ledger as bytes, for another process. They hold the text of the messages."""
-        return write_body(self._body([pack_entry(each) for each in self.known()], {}))
+        return self.beside({}, is_done=False)
 
     def beside(self, state: Mapping[str, BaseMessage], *, is_done: bool) -> bytes:
         """What the next stream of a thread must know and its state does not tell.
@@ -330,12 +534,12 @@ class Ledger(Entries):
             state: The messages in the state of the thread, by their ids.
             is_done: Whether no step is under way.
         """
-        if not is_done:
-            known = [(each, _told_by(state, each)) for each in self.known()]
-            kept = [pack_entry(*each) for each in known if not each[1] or len(each[0].ids) > 1]
-            return write_body(self._body(kept, state))
-        aliases = [{"ids": each.ids} for each in self.known() if len(each.ids) > 1]
-        return write_body({**self._body(aliases[-MAX_ALIASES:], state), **OF_A_DONE_STEP})
+        if is_done:
+            aliases = [{"ids": each.ids} for each in self.known() if len(each.ids) > 1]
+            return write_body({**self._body(aliases[-MAX_ALIASES:], state), **OF_A_DONE_STEP})
+        packed = (pack_entry(each, state) for each in self.known())
+        kept = [each for each in packed if "said" in each or len(each["ids"]) > 1]
+        return write_body(self._body(kept, state))
 
     def _body(self, entries: list[Any], state: Mapping[str, BaseMessage]) -> dict[str, Any]:
         snapshots = {
@@ -344,23 +548,19 @@ class Ledger(Entries):
         }
         hidden = None
         if self.hidden is not None:  # all of it: nobody else knows that it is hidden
-            known = [pack_entry(each, _told_by(state, each)) for each in self.hidden.known()]
-            hidden = write_body(self.hidden._body(known, state))  # noqa: SLF001  # of this class
+            known = [pack_entry(each, state) for each in self.hidden.known()]
+            hidden = self.hidden._body(known, state)  # noqa: SLF001  # of this class
         return {
-            "epoch": self.epoch,
-            "ended": self.ended,
-            "left_at": self.left_at,
-            "max_messages": self.max_messages,
-            "max_bytes": self.max_bytes,
+            **{name: getattr(self, name) for name in KEPT},
             "entries": entries,
             "snapshots": [(ns, list(listed.items())) for ns, listed in snapshots.items()],
             "updates": list(self.updates.items()),
             "nameless": [
-                (known.ns, known.entry.id, known.in_update, known.epoch)
+                (known.ns, known.entry.id, known.in_update)
                 for known in self.pending_ids
                 if known.entry
             ],
-            "waiting": [write_undelivered(part) for part in self.pending_ids.parts],
+            "waiting": [write_undelivered(each.part) for each in self.pending_ids if each.part],
             "owed": [write_undelivered(part) for part in self.undelivered],
             "hidden": hidden,
         }
@@ -375,6 +575,8 @@ class Ledger(Entries):
     ) -> Ledger:
         """Read a ledger that `to_bytes` or `beside` wrote.
 
+        What an older version wrote is an empty ledger: something may come once more.
+
         Args:
             data: The bytes.
             on_error: For damaged bytes, or those of a newer version: raise, or start afresh.
@@ -386,8 +588,8 @@ class Ledger(Entries):
         """
         try:
             return read_body(data, partial(cls._restored, beside))
-        except LedgerError:
-            if on_error == "raise":
+        except LedgerError as error:
+            if on_error == "raise" and (error.version or VERSION) >= VERSION:
                 raise
             return cls()
 
@@ -395,43 +597,23 @@ class Ledger(Entries):
     def _restored(
         cls, beside: Callable[[], Mapping[str, BaseMessage]], body: dict[str, Any]
     ) -> Ledger:
-        ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
+        ledger = cls()
+        for name in KEPT:
+            setattr(ledger, name, body[name])
         state = beside() if body["entries"] else {}
         for packed in body["entries"]:
-            said, message = said_in(packed), _found(state, packed["ids"])
-            if said is None and message is None:
-                continue  # the state that told it is no more
-            ledger.add(entry := unpack_entry(packed, said or content_of(message)))
-            if said is None:
-                entry.details = details_of(message)
-            entry.epoch = packed.get("epoch", body["epoch"])
-            for copy_id in packed["ids"][1:]:
-                ledger.alias(entry, copy_id)
-        ledger.epoch, ledger.ended = body["epoch"], body.get("ended", -1)  # 0.1 wrote none
-        ledger.left_at = body.get("left_at", "")
+            if (entry := unpack_entry(packed, state)) is not None:
+                ledger.add(entry)
+                entry.epoch = entry.began_in = packed.get("epoch", ledger.epoch)
         for ns, listed in body["snapshots"]:
             ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
         ledger.updates = dict(body["updates"])
-        for ns, said, told, epoch in body.get("nameless", ()):
+        for ns, said, in_update in body["nameless"]:
             for entry in ledger.entries(said)[-1:]:
-                pending = PendingId(
-                    ns=tuple(ns), content=entry.content, entry=entry, in_update=told, epoch=epoch
-                )
-                ledger.pending_ids.add(pending)
-        for part in map(read_undelivered, body.get("waiting", ())):
+                ledger.await_id(tuple(ns), entry.content, entry=entry, in_update=in_update)
+        for part in map(read_undelivered, body["waiting"]):
             ledger.await_id(part.ns, content_of(part.data), part=part)
-        ledger.undelivered.extend(map(read_undelivered, body.get("owed", ())))  # 0.1 wrote none
-        if body.get("hidden"):
-            ledger.hidden = cls.from_bytes(body["hidden"], beside=beside)
+        ledger.undelivered.extend(map(read_undelivered, body["owed"]))
+        if body["hidden"] is not None:
+            ledger.hidden = cls._restored(beside, body["hidden"])
         return ledger
-
-
-def _told_by(state: Mapping[str, BaseMessage], entry: Entry) -> bool:
-    """Whether a message is in a state as the consumer has it, under one of its ids."""
-    found = _found(state, entry.ids)
-    return found is not None and content_of(found) == entry.content
-
-
-def _found(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> Any:
-    """The message in a state that bears one of these ids, if one does."""
-    return next((message for each in ids if (message := state.get(each)) is not None), None)

@@ -6,7 +6,6 @@ A node may return a dict, a pair or a string. No mode tells its id before the ne
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,11 +47,6 @@ class PendingId:
         """Whether mode `messages` has it, or is going to have it."""
         return bool(self.entry or self.part)
 
-    @property
-    def task(self) -> str:
-        """The task whose part waits."""
-        return str(self.part and self.part.meta.get(TASK_NS_KEY))
-
 
 def with_id(part: Part, message_id: str) -> Part:
     """A message that waited for its id, under that id; its annotation keeps the one it had."""
@@ -62,7 +56,7 @@ def with_id(part: Part, message_id: str) -> Part:
     return part._replace(data=named, meta=annotated(part.meta, note))
 
 
-class PendingIds:
+class PendingIds(deque[PendingId]):
     """Those that the state has not named yet; the last ones only, so that they are bounded.
 
     Attributes:
@@ -70,62 +64,37 @@ class PendingIds:
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[PendingId] = deque(maxlen=MAX_PENDING)
+        super().__init__(maxlen=MAX_PENDING)
         self.states: PerGraph[dict[Place, Counter[Content]]] = PerGraph()
-
-    def __iter__(self) -> Iterator[PendingId]:
-        return iter(self._waiting)
-
-    def __bool__(self) -> bool:
-        """Whether there are any."""
-        return bool(self._waiting)
-
-    def add(self, pending: PendingId) -> None:
-        """Note one that goes out."""
-        self._waiting.append(pending)
 
     def comes_in_update(self, ns: Place, content: Content) -> bool:
         """Whether an update of `ns` carries what mode `messages` has, or is going to have."""
-        missing = (
-            known
-            for known in self._waiting
-            if known.in_messages and not known.in_update and known.ns == ns
-        )
+        missing = (k for k in self if k.in_messages and not k.in_update and k.ns == ns)
         if (known := saying(content, missing)) is not None:
             known.in_update = True
         return known is not None
 
-    @property
-    def parts(self) -> list[Part]:
-        """The parts that wait for an id."""
-        return [known.part for known in self._waiting if known.part is not None]
-
     def drop_parts(self, message_id: str | None = None) -> None:
         """Know no longer what waits for an id: all of it, or what we called `message_id`."""
-        for known in list(self._waiting):
+        for known in list(self):
             if known.part is not None and message_id in (None, known.part.data.id):
-                self._waiting.remove(known)
+                self.remove(known)
 
     def drop_repeated(self, part: Part, content: Content, epoch: int) -> bool:
-        """Know no longer what waits since an earlier stream, if this is the same again.
+        """Know no longer what waits since a stream before `epoch`, if a part says it again.
 
         Its task runs again, or an update repeats what the task wrote. Such an update names the
         node alone, so it stands for one task of the node.
-
-        Args:
-            part: A part that is to wait for an id.
-            content: What its message says.
-            epoch: The number of the stream that it comes in.
 
         Returns:
             Whether the same message waited.
         """
         task = part.meta.get(TASK_NS_KEY)
-        old = [known for known in self._waiting if known.part and known.epoch != epoch]
-        same = saying(content, (known for known in old if task in (known.task, bare(known.task))))
-        for known in old:
-            if known is same or known.task == task:
-                self._waiting.remove(known)
+        old = {k: str(k.part.meta.get(TASK_NS_KEY)) for k in self if k.part and k.epoch != epoch}
+        same = saying(content, (k for k, by in old.items() if task in (by, bare(by))))
+        for known, by in old.items():
+            if known is same or by == task:
+                self.remove(known)
         return same is not None
 
     def take(
@@ -144,13 +113,13 @@ class PendingIds:
         """
         shown = (
             known
-            for known in self._waiting
+            for known in self
             if known.ns[: len(ns)] == ns
             and (snapshot or len(known.ns) > len(ns) or not known.in_update)
             and (known.in_messages or not waits)
         )
         if (known := saying(content, shown)) is not None:
-            self._waiting.remove(known)
+            self.remove(known)
         return known
 
     def state(

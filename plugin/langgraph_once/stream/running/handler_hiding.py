@@ -9,7 +9,7 @@ hidden: its tags go with the message.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID, uuid4
 
 from langchain_core.messages import BaseMessage, RemoveMessage
@@ -34,46 +34,32 @@ __all__ = ["HidingMessagesHandler"]
 MAX_KNOWN = 256
 
 
-class SuppressedRun(NamedTuple):
-    """A model run that is not streamed."""
-
-    meta: Meta
-    tags: list[str]
-    is_hidden: bool
-
-
-class NoStreamMessage(NamedTuple):
-    """What a model said that was not streamed because of its tag alone."""
-
-    id: str
-    content: Content
-    task: str
-    tags: list[str]
-
-
 class HidingMessagesHandler(OnceMessagesHandler):
     """`OnceMessagesHandler` that knows what is not streamed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._hiding = Hiding.of(self.run.config)
-        self._suppressed: dict[UUID, SuppressedRun] = {}
-        self._untold: dict[UUID, tuple[Meta, frozenset[str | None]]] = {}
+        self._hiding = Hiding(self.run.config)
+        # Model runs that are not streamed, each with its tags, and whether it is hidden.
+        self._suppressed: dict[UUID, tuple[Meta, list[str], bool]] = {}
+        # Nodes whose graph is not streamed, each with the ids that it was given.
+        self._untold: dict[UUID, tuple[Meta, set[str | None]]] = {}
         self._hidden: deque[EmittedMessage] = deque(maxlen=MAX_KNOWN)
-        self._no_stream: deque[NoStreamMessage] = deque(maxlen=MAX_KNOWN)
+        # What models said that were not streamed because of their tag alone; by task, with tags.
+        self._no_stream: deque[tuple[str, Content, str, list[str]]] = deque(maxlen=MAX_KNOWN)
 
     def on_chat_model_start(self, *args: Any, **kwargs: Any) -> Any:
         """Note a model run, and whether it is hidden."""
         super().on_chat_model_start(*args, **kwargs)
         run_id, name, metadata = kwargs["run_id"], kwargs.get("name"), kwargs.get("metadata") or {}
         tags: list[str] = kwargs.get("tags") or []
-        if TASK_NS_KEY in metadata and (self._hiding is not None or TAG_NOSTREAM in tags):
+        if TASK_NS_KEY in metadata and (self._hiding or TAG_NOSTREAM in tags):
             meta = graph_namespace(metadata), metadata
-            is_hidden = self._hiding is not None and self._hiding.hides_run(*meta, tags, name)
+            is_hidden = self._hiding.hides_run(*meta, tags, name)
             if is_hidden:
                 self._ended(run_id)  # for all that is streamed
             if is_hidden or TAG_NOSTREAM in tags:
-                self._suppressed[run_id] = SuppressedRun(meta, tags, is_hidden)
+                self._suppressed[run_id] = meta, tags, is_hidden
         if name and (run := self._models.get(run_id)) is not None:
             note_in(run.meta[1])["name"] = name
 
@@ -90,29 +76,27 @@ class HidingMessagesHandler(OnceMessagesHandler):
         super().on_llm_error(error, run_id=run_id, **told)
 
     def _end_suppressed(self, run_id: UUID, message: BaseMessage | None) -> None:
-        run = self._suppressed.pop(run_id, None)
-        if run is None or message is None:
+        meta, tags, is_hidden = self._suppressed.pop(run_id, (None, [], False))
+        if meta is None or message is None:
             return
-        if run.is_hidden:
-            self._send_hidden(run.meta, message, "model")
+        if is_hidden:
+            self._send_hidden(meta, message, "model")
         elif message.id:
-            tags, task = filter_to_user_tags(run.tags) or [], run.meta[1][TASK_NS_KEY]
-            known = NoStreamMessage(message.id, content_of(message), task, tags)
-            self._no_stream.append(known)
+            told, task = filter_to_user_tags(tags) or [], meta[1][TASK_NS_KEY]
+            self._no_stream.append((message.id, content_of(message), task, told))
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **told: Any) -> Any:
         """Note a node, also one whose graph is not streamed."""
         super().on_chain_start(serialized, inputs, run_id=run_id, **told)
         metadata = told.get("metadata") or {}
-        is_untold = run_id not in self.metadata and is_node(metadata, told.get("name"))
-        if self._hiding is not None and is_untold:
-            given = frozenset(message.id for _, message in found_in_input(inputs))
+        if self._hiding and run_id not in self.metadata and is_node(metadata, told.get("name")):
+            given = {message.id for _, message in found_in_input(inputs)}
             self._untold[run_id] = (graph_namespace(metadata), metadata), given
 
     def on_chain_end(self, response: Any, *, run_id: UUID, **told: Any) -> Any:  # type: ignore[override]  # as upstream's
         """Send what a node has returned: hidden, if only its graph is not streamed."""
-        meta, given = self._untold.pop(run_id, (None, frozenset()))
-        if meta is not None and self._hiding is not None and self._hiding.hides_place(*meta):
+        meta, given = self._untold.pop(run_id, (None, set()))
+        if meta is not None and self._hiding.hides_place(*meta):
             for message in found_in_update(response).messages:
                 if message.id not in given:
                     self._send_hidden(meta, message, "node")
@@ -137,12 +121,14 @@ class HidingMessagesHandler(OnceMessagesHandler):
 
     def _tags_of(self, message: BaseMessage, task: str) -> list[str]:
         """The tags of the model run that a message of a task repeats and upstream left out."""
-        known = list(self._no_stream)
-        if not known:
+        if not self._no_stream:
             return []
-        named = next((each.tags for each in known if each.id == message.id), None)
-        said = ((each.tags, each.content) for each in known if task in lineage(each.task))
-        return named or original_of(content_of(message), said, may_lack_thoughts=True) or []
+        known = list(self._no_stream)  # others may speak
+        for message_id, _, _, tags in known:
+            if message_id == message.id:
+                return tags
+        said = ((tags, content) for _, content, by, tags in known if task in lineage(by))
+        return original_of(content_of(message), said, may_lack_thoughts=True) or []
 
     def _send_hidden(self, meta: Meta, message: BaseMessage, source: Source) -> None:
         message.id = message.id or str(uuid4())  # so that the state has it under this id

@@ -83,4 +83,4 @@ def test_what_waited_for_an_id_waits_no_more_when_it_comes_again(
     ledger = Ledger()
     for part in (returned(unnamed=True), again):
         list(Deduplicator(ledger=ledger).feed(part))
-    assert [part.data.text for part in ledger.pending_ids.parts] == waiting
+    assert [known.content.text for known in ledger.pending_ids] == waiting

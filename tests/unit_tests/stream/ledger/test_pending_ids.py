@@ -17,7 +17,7 @@ WAITS = Part(("inner:1",), "messages", AIMessage("Hello.", id="ours"), {})
 
 def pending(*, in_update: bool = False, part: Part | None = WAITS) -> PendingIds:
     ids = PendingIds()
-    ids.add(PendingId(ns=("inner:1",), content=SAID, part=part, in_update=in_update, epoch=1))
+    ids.append(PendingId(ns=("inner:1",), content=SAID, part=part, in_update=in_update, epoch=1))
     return ids
 
 

@@ -7,7 +7,6 @@ import itertools
 from collections import deque
 from typing import Any
 
-import ormsgpack
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -15,7 +14,6 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langgraph_once import DedupConfig, Ledger
 from langgraph_once.stream import Deduplicator, Part
-from langgraph_once.stream.ledger import keeping
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.keeping import keep_undelivered
 from langgraph_once.stream.part.annotation import Annotation
@@ -176,11 +174,6 @@ class TestBytes:
         (part,) = Ledger.from_bytes(ledger.to_bytes()).undelivered
         assert part.data.content == "3"
         assert part.data.artifact.startswith("<object")
-
-    def test_bytes_of_a_version_that_owed_nothing_are_read(self) -> None:
-        packed = ormsgpack.unpackb(Ledger().to_bytes()[keeping.HEADER_BYTES :])
-        assert packed.pop("owed") == []
-        assert not Ledger.from_bytes(keeping.write_body(packed)).undelivered
 
 
 class TestTokens:
