@@ -19,9 +19,6 @@ from langgraph_once import extensions
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.redaction import printable
 
-__all__ = ["main"]
-
-
 _INTERRUPTED: Final = 130
 """The exit code that shells expect of Ctrl-C: 128 and the number of the signal."""
 

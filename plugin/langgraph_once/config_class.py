@@ -16,8 +16,6 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from langgraph_once.errors import ConfigError
 from langgraph_once.redaction import shown
 
-__all__ = ["REMOVED", "SchemaOf", "config", "removed", "schema_of"]
-
 T = TypeVar("T")
 
 REMOVED: Final[Mapping[str, str]] = {

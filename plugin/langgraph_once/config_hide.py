@@ -11,8 +11,6 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from langgraph_once.config_class import SchemaOf, config
 from langgraph_once.redaction import shown
 
-__all__ = ["Hide", "HideConfig", "wrong_pattern"]
-
 
 def wrong_pattern(patterns: Iterable[str]) -> str | None:
     """What is wrong with the first of these patterns of graphs and nodes that is none."""

@@ -18,8 +18,6 @@ from langgraph_once.config_class import SchemaOf, config
 from langgraph_once.errors import ConfigError
 from langgraph_once.redaction import shown
 
-__all__ = ["Retention", "RetentionConfig", "ThreadStatus", "seconds_in"]
-
 ThreadStatus: TypeAlias = Literal["idle", "interrupted", "error", "unfinished"]
 """`idle`, `interrupted` and `error` as a server says them. `unfinished`: nodes are due, as a run is
 under way, was stopped before a node, or was killed."""

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["Socket", "absent", "load", "names", "present"]
-
 Socket: TypeAlias = Literal["command", "routes", "serving"]
 
 GROUP: Final = "langgraph_once.extensions"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, requires
 
-__all__ = ["install_command"]
-
 _NAME = "langgraph-once"
 
 

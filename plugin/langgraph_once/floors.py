@@ -12,15 +12,6 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final, NamedTuple
 
-__all__ = [
-    "AT_IMPORT",
-    "OldPackage",
-    "blame_old_packages",
-    "old_packages",
-    "refuse_old_packages",
-    "told",
-]
-
 _NAME: Final = "langgraph-once"
 
 AT_IMPORT: Final = {"langgraph": (1, 2, 22), "ormsgpack": (1, 13, 1)}

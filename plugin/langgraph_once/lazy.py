@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-__all__ = ["lazily"]
-
 
 def lazily(
     module: str, names: dict[str, Sequence[str]]

@@ -16,21 +16,6 @@ from typing import Any, Literal
 
 from langgraph_once.errors import ConfigError
 
-__all__ = [
-    "APP",
-    "GRAPHS_MODULE",
-    "SAVER",
-    "SECRETS",
-    "STORE",
-    "TARGET",
-    "VARIABLES",
-    "GraphEntry",
-    "Manifest",
-    "misspelt",
-    "setting_at",
-    "unknown_key",
-]
-
 GRAPHS_MODULE = "langgraph_once.platform.graphs"
 """The module whose names stand for wrapped graphs."""
 

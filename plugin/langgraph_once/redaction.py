@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["printable", "shown"]
-
 _LIKE_A_KEY: Final = re.compile(
     # Base64 of 16 bytes or more, of which next to none has letters of one case only.
     r"(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])[\w+/-]{22}"

@@ -24,8 +24,6 @@ from langgraph_once.config_class import schema_of
 from langgraph_once.manifest import GRAPHS_MODULE, SECRETS
 from langgraph_once.settings import PREFIX, Settings
 
-__all__ = ["APPLIES", "SECTIONS", "Variable", "env_example", "json_schema", "variables"]
-
 SECTIONS: dict[str, Any] = {
     "checkpoint": CheckpointConfig,
     "serde": SerdeConfig,

@@ -37,22 +37,6 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import VARIABLES, Manifest, misspelt, setting_at, unknown_key
 from langgraph_once.redaction import shown
 
-__all__ = [
-    "GraphTarget",
-    "Settings",
-    "has_auth",
-    "is_dev_server",
-    "is_written",
-    "load_graph_files",
-    "load_graph_paths",
-    "load_graph_targets",
-    "load_settings",
-    "setting_problems",
-    "take_environment",
-    "unknown_variables",
-    "written_at",
-]
-
 PREFIX = "ONCE_"
 AES_KEY = "LANGGRAPH_AES_KEY"
 AUTH_TYPE = "LANGGRAPH_AUTH_TYPE"

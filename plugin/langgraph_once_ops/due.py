@@ -13,20 +13,6 @@ from langgraph.types import Send
 
 from langgraph_once.config_retention import ThreadStatus
 
-__all__ = [
-    "Due",
-    "TaskStates",
-    "due_in",
-    "is_internal",
-    "is_node_channel",
-    "is_note",
-    "join_marks",
-    "join_starts",
-    "sends_in",
-    "status_of",
-    "task_states",
-]
-
 _SENT = "pending_sends"
 _FAILED = ERROR.rstrip("_")
 """Beside the error, the node that it is of may be noted."""

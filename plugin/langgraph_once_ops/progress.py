@@ -12,8 +12,6 @@ from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 from langgraph_once.checkpoint.moving.cells import Progress as Told
 from langgraph_once.commands.opened_database import telling
 
-__all__ = ["progress_bar"]
-
 
 @contextmanager
 def progress_bar() -> Iterator[Told]:

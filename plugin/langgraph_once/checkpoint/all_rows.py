@@ -7,14 +7,10 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Program, Statement, batches
-from langgraph_once.checkpoint.pieces.values import Cell, Values
+from langgraph_once.checkpoint.pieces.collect import Cell
+from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable, CheckpointRef
 from langgraph_once.serde.layers.encryption import BoundTo
-
-__all__ = [
-    *("LEDGERS", "MOST_METADATA", "OWN", "STOCK_TAGS", "WRITE_COLUMNS", "WRITE_KEY"),
-    *("AllRows", "Inline", "at_places"),
-]
 
 STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})
 """Of rows that upstream's serializer reads; "empty" is no value at all."""

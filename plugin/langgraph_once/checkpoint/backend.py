@@ -22,8 +22,6 @@ from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import CheckpointConfig
 
-__all__ = ["Backend", "Claim"]
-
 
 class Claim(Protocol):
     """What nobody else has until it is closed."""

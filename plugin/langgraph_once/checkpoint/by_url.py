@@ -12,8 +12,6 @@ from langgraph_once.checkpoint.postgres.backend import PostgresBackend
 from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.config import CheckpointConfig
 
-__all__ = ["BACKENDS", "backend_of", "kind_of", "open_saver"]
-
 BACKENDS: Final[list[type[Backend]]] = [PostgresBackend, SqliteBackend]
 """All kinds of databases; the first that takes an address has it."""
 

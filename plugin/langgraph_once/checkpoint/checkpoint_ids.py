@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-__all__ = ["first_id_at", "moment_of"]
-
 _UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
 """Of 100 ns, from the first day of UUIDs to that of Unix."""
 _TICKS: Final = 10_000_000

@@ -18,22 +18,6 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 from langgraph_once.checkpoint.workers import NoWorkersError, Workers
 from langgraph_once.errors import StorageError
 
-__all__ = [
-    "MOST_DROPS",
-    "EmptyDatabaseError",
-    "Engine",
-    "Execute",
-    "Insert",
-    "NewerSchemaError",
-    "Program",
-    "Row",
-    "RunningProgram",
-    "Statement",
-    "batches",
-    "drive",
-    "run_all",
-]
-
 _MANY: Final = 500
 
 MOST_DROPS: Final = 3

@@ -9,8 +9,9 @@ from typing import Any, Final
 from langgraph.checkpoint.base import CheckpointTuple, DeltaChannelHistory, PendingWrite
 
 from langgraph_once.checkpoint.lazy_values import LazyValues, ListedCheckpoint
+from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.piece_manifest import PieceManifest
-from langgraph_once.checkpoint.pieces.values import Cell, Unpacked, Values
+from langgraph_once.checkpoint.pieces.values import Unpacked, Values
 from langgraph_once.checkpoint.stored import (
     CheckpointRef,
     Naming,
@@ -20,8 +21,6 @@ from langgraph_once.checkpoint.stored import (
     bound,
 )
 from langgraph_once.checkpoint.task_errors import as_stored
-
-__all__ = ["FoundCheckpoints", "History"]
 
 _LEDGER: Final = "ledger"
 

@@ -12,8 +12,6 @@ from langgraph.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite
 
 from langgraph_once.errors import SerdeError
 
-__all__ = ["LazyValues", "ListedCheckpoint"]
-
 
 class _Undecoded:
     """Stands in a `LazyValues` for what was not looked at."""

@@ -13,12 +13,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from langgraph_once.checkpoint.pieces.values import Cell, Values
+from langgraph_once.checkpoint.pieces.collect import Cell
+from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
 from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.serde.layers.encryption import BoundTo
-
-__all__ = ["COUNTERS", "SEALED", "is_kept", "moved", "opened", "resealed", "sealed", "sealed_in"]
 
 COUNTERS: Final = "counters_since_delta_snapshot"
 """Where LangGraph counts, by channel, updates and steps since a delta channel was stored whole."""

@@ -12,8 +12,6 @@ from typing import Generic, TypeVar
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.workers import Workers
 
-__all__ = ["Opening", "close_in_thread", "open_in_thread"]
-
 S = TypeVar("S", bound=OnceSaver)
 T = TypeVar("T")
 

@@ -17,8 +17,6 @@ from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 from langgraph_once.redaction import printable
 
-__all__ = ["CALL", "drop_all", "dropped_of", "keep_last", "settled_before", "sweep"]
-
 logger = logging.getLogger(__name__)
 
 _SETTLED: Final = timedelta(minutes=5)

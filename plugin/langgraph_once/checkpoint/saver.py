@@ -30,8 +30,6 @@ from langgraph_once.metrics import storage
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import StreamAddress
 
-__all__ = ["OnceSaver"]
-
 T = TypeVar("T")
 
 

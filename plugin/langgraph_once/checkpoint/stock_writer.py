@@ -10,8 +10,6 @@ from langgraph_once.checkpoint.database import Program
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.tables import Tables
 
-__all__ = ["stock_wrote"]
-
 _RECENTLY: Final = timedelta(days=1)
 
 

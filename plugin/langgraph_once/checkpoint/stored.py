@@ -13,18 +13,6 @@ from langgraph_once.errors import SerdeError
 from langgraph_once.redaction import printable
 from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = [
-    "CellAt",
-    "CellBatch",
-    "CellTable",
-    "CheckpointRef",
-    "Naming",
-    "Several",
-    "StoredCheckpoint",
-    "StoredWrite",
-    "bound",
-]
-
 Holds: TypeAlias = Literal["checkpoint", "value", "write", "ledger", "metadata"]
 
 

@@ -12,12 +12,9 @@ from langgraph.checkpoint.base import Checkpoint
 
 from langgraph_once.checkpoint.all_rows import OWN, AllRows, at_places
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
-from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
+from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
-from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, StoredWrite, bound
-
-__all__ = ["NEWEST_FIRST", "NewCheckpoint", "Query", "Tables"]
 
 NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
 _PATH: Final = 64

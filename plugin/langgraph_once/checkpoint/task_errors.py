@@ -8,8 +8,6 @@ from langgraph.checkpoint.serde.types import ERROR
 
 from langgraph_once.serde import OpaqueStr, UnstoredError
 
-__all__ = ["as_stored"]
-
 
 def as_stored(channel: str, value: Any) -> Any:
     """Return a write as it is stored and read: an exception a task failed with becomes text.

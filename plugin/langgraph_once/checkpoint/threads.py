@@ -30,8 +30,6 @@ from langgraph_once.checkpoint.task_errors import as_stored
 from langgraph_once.metrics import storage
 from langgraph_once.serde.layers.tag import may_be_bound
 
-__all__ = ["Threads", "run_id"]
-
 _MOST_CELLS: Final = 50
 """How many cells are bound anew at once: each may be large."""
 _PAGE: Final = 50

@@ -14,8 +14,6 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
 
-__all__ = ["NoWorkersError", "Workers"]
-
 T = TypeVar("T")
 
 

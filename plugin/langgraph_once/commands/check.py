@@ -20,8 +20,6 @@ from langgraph_once.platform.check import CheckFinding, check_project
 from langgraph_once.platform.types import report_types, summary
 from langgraph_once.settings import load_settings
 
-__all__ = ["check_command"]
-
 
 @click.command("check", short_help="Find what stops the server, or is ignored by it.")
 @click.option("--config", default=CONFIG, show_default=True, help="File to check.")

@@ -12,8 +12,6 @@ from langgraph_once.commands.project_settings import json_option
 from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError
 
-__all__ = ["demo_command"]
-
 _CLIENT_ALONE = """\
 The graph is not wrapped by `once`, so the right column is what our client alone can do.
 `langgraph-once init` in the server's project wraps it."""

@@ -17,8 +17,6 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.floors import old_packages, told
 from langgraph_once.platform.wiring import Plan, find_graphs, tried_plan
 
-__all__ = ["init_command"]
-
 _RECORD = Path(".langgraph_once", "init.json")
 """What the file was before and after, for `--undo`."""
 

@@ -21,8 +21,6 @@ from langgraph_once.commands.opened_database import (
 from langgraph_once.commands.project_settings import config_option
 from langgraph_once.commands.terminal import tell
 
-__all__ = ["migrate_command"]
-
 _GROWS: Final = (
     "The database grows first, as new rows are written before the room of old ones is free: "
     "its disk should have room for it twice. VACUUM, in PostgreSQL VACUUM FULL, shrinks it then."

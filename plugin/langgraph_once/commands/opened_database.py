@@ -22,15 +22,6 @@ from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types import types_of_code
 from langgraph_once.serde import OnceSerializer
 
-__all__ = [
-    "Database",
-    "database_of",
-    "database_option",
-    "sized",
-    "tell_left",
-    "telling",
-]
-
 _EVERY_S = 2.0
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 

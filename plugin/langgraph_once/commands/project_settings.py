@@ -14,18 +14,6 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
 from langgraph_once.settings import Settings, load_settings, take_environment
 
-__all__ = [
-    "CONFIG",
-    "config_option",
-    "json_option",
-    "load",
-    "load_if_there",
-    "parsed_json",
-    "prepare",
-    "read_file",
-    "read_json",
-]
-
 CONFIG = "langgraph.json"
 
 config_option = click.option("--config", default=CONFIG, show_default=True, help="File to read.")

@@ -8,8 +8,6 @@ import click
 
 from langgraph_once.reference import env_example, json_schema
 
-__all__ = ["env_command", "schema_command"]
-
 
 @click.command("schema", short_help="Print the JSON schema of our settings.")
 def schema_command() -> None:

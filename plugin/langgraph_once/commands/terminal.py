@@ -6,8 +6,6 @@ import click
 
 from langgraph_once.redaction import printable
 
-__all__ = ["tell"]
-
 
 def tell(text: str, *, err: bool = False) -> None:
     """Print lines; what a terminal would obey, as an escape sequence, is shown as `?`.

@@ -11,8 +11,6 @@ from langgraph_once.commands.project_settings import config_option, json_option,
 from langgraph_once.commands.terminal import tell
 from langgraph_once.platform.types import as_json, as_text, report_types
 
-__all__ = ["types_command"]
-
 
 @click.command("types", short_help="List the types that are stored, and what they need.")
 @config_option

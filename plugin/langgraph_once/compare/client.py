@@ -9,8 +9,6 @@ from typing import NamedTuple
 import httpx
 from langgraph_sdk.client import LangGraphClient
 
-__all__ = ["Counting", "counting_client"]
-
 
 class Counting(NamedTuple):
     """A client, and what came to it."""

@@ -24,8 +24,6 @@ from langgraph_once.compare.client import Counting
 from langgraph_once.errors import OnceError
 from langgraph_once.redaction import printable
 
-__all__ = ["as_json", "compared", "faults", "is_unwrapped", "table"]
-
 SIDES: Final[tuple[Side, ...]] = ("stock", "once")
 ROWS: Final = {
     "texts": "texts that came",

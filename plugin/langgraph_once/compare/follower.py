@@ -28,8 +28,6 @@ from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
 from langgraph_once.stream.part.messages_within import entries_of, found_in_update
 from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 
-__all__ = ["MODES", "Follower"]
-
 MODES: Final = ("messages", "updates", "values", "custom")
 """The modes that a stream is to be asked for, from subgraphs too."""
 

@@ -20,8 +20,6 @@ from langgraph_once.stream.dedup.forms import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind
 from langgraph_once.stream.part.places import node_names, where_of
 
-__all__ = ["Items", "MessageItems", "Namespace", "Shown"]
-
 Namespace = tuple[str, ...]
 
 

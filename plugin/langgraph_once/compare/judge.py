@@ -15,8 +15,6 @@ from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.dedup.repeated import has_interrupt
 from langgraph_once.stream.part.messages_within import found_in_update
 
-__all__ = ["Judge"]
-
 
 class Judge:
     """Finds what is repeated, what is not kept, and what is missing."""

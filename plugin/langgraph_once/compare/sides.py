@@ -23,8 +23,6 @@ from langgraph_once.remote.shapes import wire_mode
 from langgraph_once.stream import GAP_MODE
 from langgraph_once.stream.readers import PLAIN_READER
 
-__all__ = ["SideRequest", "all_followed", "followed", "together"]
-
 T = TypeVar("T")
 
 PLAIN: Final[Any] = {READER_KEY: PLAIN_READER}

@@ -12,26 +12,6 @@ from typing import Any, Literal, TypeAlias, assert_never
 
 from langgraph_once.events.reading.content_blocks import TextKind
 
-__all__ = [
-    "Began",
-    "Counts",
-    "CountsChanged",
-    "Ended",
-    "Item",
-    "ItemChanged",
-    "ItemOpened",
-    "Kind",
-    "LaneOpened",
-    "Mark",
-    "Side",
-    "SideView",
-    "Status",
-    "TextAppended",
-    "View",
-    "ViewEvent",
-    "to_dict",
-]
-
 Side: TypeAlias = Literal["stock", "once"]
 """Whose consumer it is: that of LangGraph's own stream, or of ours."""
 Mark: TypeAlias = Literal["kept", "repeated", "repaired", "not_kept", "retracted", "missing"]

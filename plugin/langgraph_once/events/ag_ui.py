@@ -34,8 +34,6 @@ from langgraph_once.stream.part.places import Where
 if TYPE_CHECKING:
     from ag_ui.core import BaseEvent
 
-__all__ = ["AgUiRenderer", "to_ag_ui"]
-
 ROLES = {"human": "user", "system": "system"}
 
 

@@ -13,8 +13,6 @@ from langgraph_once.events.vocabulary import EVENT_TYPES, Event, SoFar
 from langgraph_once.stream.part.places import Where
 from langgraph_once.stream.part.shapes import revive
 
-__all__ = ["as_json", "from_dict", "public_dict", "to_dict"]
-
 EVENT_VERSION: Final = 1
 
 ACCUMULATED = {"token": "accumulated_content", "tool_call_progress": "accumulated_args"}

@@ -13,14 +13,6 @@ from langgraph_once.config_class import config
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.part.places import Pattern
 
-__all__ = [
-    "ChannelConfig",
-    "ChannelMode",
-    "Include",
-    "TokenStreamingConfig",
-    "checked_channels",
-]
-
 Include: TypeAlias = Literal["custom", "ui", "interrupts", "tasks", "tool_calls"]
 """What to watch besides channels and tokens: what nodes write to the stream (`custom`), UI
 messages, interrupts also where no channel would bring them, the start and end of tasks, and

@@ -17,8 +17,6 @@ from typing import Any, Generic, TypeVar, overload
 from langgraph_once.errors import CallbackError
 from langgraph_once.events.vocabulary import BaseEvent, called
 
-__all__ = ["AsyncEvents", "Events"]
-
 E = TypeVar("E", bound=BaseEvent)
 K = TypeVar("K", bound=BaseEvent)
 L = TypeVar("L", bound=BaseEvent)

@@ -62,8 +62,6 @@ from langgraph_once.stream.announcement import afirst_chunk, announced, first_ch
 from langgraph_once.stream.bookkeeping import Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.part.shapes import is_resume, may_repeat
 
-__all__ = ["ChannelStreamingProcessor"]
-
 DEFAULT_DEDUP: Final = DedupConfig()
 MAX_THREADS: Final = 64
 """Of each graph, the threads that a processor remembers beyond what their states tell."""

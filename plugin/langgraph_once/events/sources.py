@@ -33,25 +33,6 @@ from langgraph_once.stream.part.places import NODE_KEY, TASK_NS_KEY, Pattern
 from langgraph_once.stream.part.shapes import reader, revive, revive_part
 from langgraph_once.stream.v3.reading import EventReader
 
-__all__ = [
-    "SHAPE_KEYS",
-    "UNREAD",
-    "Chunk",
-    "ProtocolParts",
-    "ReadChunk",
-    "StreamRequest",
-    "asked",
-    "check_keys",
-    "configurable_of",
-    "each_once",
-    "is_graph",
-    "is_once_remote",
-    "local_part",
-    "self_told",
-    "shape_reader",
-    "state_before",
-]
-
 UNREAD = "What a thread had was not read"
 
 MODES = ("messages", "updates", "values", "custom", "tasks")

@@ -36,8 +36,6 @@ from langgraph_once.events.vocabulary import (
 )
 from langgraph_once.stream.part.places import Where
 
-__all__ = ["ToolCallRecord", "ToolCallTracker", "Transcript"]
-
 Namespace = tuple[str, ...]
 
 KINDS = ("reasoning", "text", "refusal")

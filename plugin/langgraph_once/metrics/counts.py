@@ -15,8 +15,6 @@ from itertools import accumulate
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-__all__ = ["OUTCOMES", "Durations", "pools", "retention", "storage", "streams"]
-
 OUTCOMES: Final = (
     *("suppressed", "repaired", "replaced", "retracted", "held", "inferred"),
     *("hidden", "unknown"),

@@ -22,8 +22,6 @@ except ImportError:
 from langgraph_once.metrics.counts import Durations
 from langgraph_once.metrics.table import METRICS, Metric
 
-__all__ = ["CONTENT_TYPE", "prometheus_text"]
-
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 

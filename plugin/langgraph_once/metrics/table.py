@@ -9,8 +9,6 @@ from typing import Any, Final, Literal, NamedTuple
 
 from langgraph_once.metrics.counts import Durations, pools, retention, storage, streams
 
-__all__ = ["METRICS", "Metric"]
-
 Samples = Iterable[tuple[tuple[str, ...], float]]
 """Values of labels, with the number."""
 

@@ -11,8 +11,6 @@ from starlette.requests import Request
 
 from langgraph_once.settings import is_dev_server
 
-__all__ = ["is_from_another_site", "is_known", "is_local", "may_see"]
-
 SAME_SITE: Final = frozenset({"same-origin", "none"})
 
 FROM_PROXY: Final = re.compile(

@@ -45,8 +45,6 @@ from langgraph_once.settings import (
     written_at,
 )
 
-__all__ = ["app"]
-
 VERSION: Final = version("langgraph-once")
 
 

@@ -30,8 +30,6 @@ from langgraph_once.platform.startup import (
 from langgraph_once.platform.state_types import types_in_graphs
 from langgraph_once.settings import Settings, load_settings, unknown_variables
 
-__all__ = ["saver"]
-
 logger = logging.getLogger(__name__)
 
 

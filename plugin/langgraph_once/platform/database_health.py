@@ -11,8 +11,6 @@ from typing import Final
 
 from langgraph_once.checkpoint import backend_of
 
-__all__ = ["DatabaseHealth"]
-
 logger = logging.getLogger(__name__)
 
 _LIMIT_S: Final = 0.8

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-__all__ = ["GraphHealth", "graph_health"]
-
 _COUNTS_S: Final = 60.0
 """How long a failure keeps a server from being ready: then the next run may find it mended."""
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from langgraph_once.manifest import Manifest
 from langgraph_once.settings import load_graph_files, load_graph_paths
 
-__all__ = ["project_source"]
-
 _MANIFEST = "langgraph.json"
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 

@@ -9,8 +9,6 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import DeltaChannelHistory
 
-__all__ = ["hand_on_delta_history", "hand_on_transformers"]
-
 _ADAPTERS: Final = "langgraph_api._checkpointer._adapter"
 
 

@@ -20,16 +20,6 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import Settings, written_at
 from langgraph_once.store import check_index, check_place, default_database
 
-__all__ = [
-    "check_extensions",
-    "check_settings",
-    "check_store",
-    "check_store_database",
-    "serializer_for",
-    "store_database",
-    "user_mistakes_stop_the_server",
-]
-
 _FIELD: Final = re.compile(
     r"(?:SerdeConfig\.)?(adapters|(?<=\.)\w+)(\[.*\])?(?:\.(.+))?", re.DOTALL
 )

@@ -19,8 +19,6 @@ from langgraph.pregel import Pregel
 from langgraph_once.platform.targets import load_object
 from langgraph_once.settings import load_graph_paths
 
-__all__ = ["graph_types", "types_in_graphs"]
-
 _RESPONSES = "langchain.agents.structured_output"
 
 

@@ -32,8 +32,6 @@ from langgraph_once.platform.startup import (
 from langgraph_once.settings import load_settings
 from langgraph_once.store import open_store
 
-__all__ = ["store"]
-
 logger = logging.getLogger(__name__)
 
 

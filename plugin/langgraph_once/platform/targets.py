@@ -29,8 +29,6 @@ from langgraph_once.platform.graph_health import graph_health
 from langgraph_once.settings import GraphTarget
 from langgraph_once.stream import once
 
-__all__ = ["load_file", "load_module", "load_name", "load_object", "not_a_graph", "wrap"]
-
 
 def wrap(graph_target: GraphTarget) -> Any:
     """The user's graph, builder or factory, as the same kind of thing that streams once.

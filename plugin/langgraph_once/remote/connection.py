@@ -22,12 +22,6 @@ from langgraph_once.config import RemoteConfig
 from langgraph_once.remote.following.numbers import Frame
 from langgraph_once.remote.frames import FrameReader
 
-__all__ = [
-    "Connection",
-    "NoEventStreamError",
-    "SyncConnection",
-]
-
 ASKED = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 
 Noted = Callable[[httpx.Response], None]

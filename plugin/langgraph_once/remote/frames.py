@@ -27,12 +27,6 @@ from langgraph_once.serde import rebuild_message
 from langgraph_once.stream import annotation_of
 from langgraph_once.stream.part.annotation import NUMBER_KEY
 
-__all__ = [
-    "FrameReader",
-    "TokenReader",
-    "read_line",
-]
-
 CHUNK: Final = (AIMessageChunk.__module__, AIMessageChunk.__name__)
 
 BEGIN: Final = b'[{"content":"'

@@ -44,12 +44,6 @@ from langgraph_once.stream.chunk_filter import (
 )
 from langgraph_once.stream.part.shapes import StreamModes, Version, may_repeat, mode_set
 
-__all__ = [
-    "OnceRemoteGraph",
-    "Recipients",
-    "Wanted",
-]
-
 logger = logging.getLogger("langgraph_once.remote")
 
 

@@ -36,16 +36,6 @@ from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 from langgraph_once.stream.readers import SERVED_KEY, TASK_ID_KEY
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 
-__all__ = [
-    "METRICS",
-    "Caller",
-    "ServedRun",
-    "check_room",
-    "in_own_thread",
-    "is_task",
-    "served_run",
-]
-
 NS_KEY = "checkpoint_ns"
 STREAM_KEY = "__pregel_stream"
 SCRATCHPAD_KEY = "__pregel_scratchpad"

@@ -27,14 +27,6 @@ from langgraph_once.remote.following.retries import UnknownRunError
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.stream import Part
 
-__all__ = [
-    "Reading",
-    "aread_run",
-    "arun_steps",
-    "read_run",
-    "run_steps",
-]
-
 T = TypeVar("T")
 
 Begin: TypeAlias = Callable[[Any], Any] | None

@@ -41,15 +41,6 @@ from langgraph_once.remote.shapes import wire_mode
 from langgraph_once.stream import Ledger, Part
 from langgraph_once.stream.part.shapes import StreamModes, may_repeat, mode_set
 
-__all__ = [
-    "AsyncRunStream",
-    "RunOptions",
-    "RunRequest",
-    "RunStream",
-    "join_run",
-    "stream_run",
-]
-
 
 @dataclass(slots=True, kw_only=True)
 class RunRequest:

@@ -34,26 +34,6 @@ from langgraph_once.stream.part.shapes import (
     writer,
 )
 
-__all__ = [
-    "INNER_PREFIX",
-    "Pages",
-    "Result",
-    "as_config",
-    "as_local",
-    "as_tuples",
-    "before_of",
-    "checkpoint_of",
-    "error_of",
-    "interrupts_of",
-    "local_parts",
-    "put_tuples",
-    "sent",
-    "snapshot",
-    "stepped",
-    "wire_mode",
-    "wire_modes",
-]
-
 STATES_PER_PAGE = 100
 """How many states are asked for at a time."""
 

@@ -18,11 +18,6 @@ from langgraph_once.remote.following.questions import QuestionFailed, Steps
 from langgraph_once.remote.node import METRICS, check_room, in_own_thread, served_run
 from langgraph_once.remote.shapes import Pages, as_config, sent, snapshot
 
-__all__ = [
-    "RemoteThreads",
-    "shows_options",
-]
-
 C = TypeVar("C", bound=type)
 
 

@@ -34,8 +34,6 @@ from langgraph_once.stream.part.shapes import MESSAGE_KEYS, MESSAGE_TYPES, write
 from langgraph_once.stream.v3.reading import EventReader
 from langgraph_once.stream.v3.transformer import CHANNEL_METHODS
 
-__all__ = ["AsyncOnceRunStream", "OnceChunks", "OnceRunStream", "RunEvents"]
-
 FINAL_STATES = frozenset({"completed", "failed"})
 # Ids that a server makes up for events of a run itself (langgraph-api 0.16.7,
 # langgraph_api/event_streaming/session.py).

@@ -22,28 +22,6 @@ from typing import Any, Final, NamedTuple
 import ormsgpack
 from ormsgpack import Ext, packb, unpackb
 
-__all__ = [
-    "CHANNELS",
-    "EXTENSION_STARTS",
-    "HOLDER_START",
-    "MAX_HOLDER_BYTES",
-    "MAX_LEVELS",
-    "NATIVE",
-    "OPTIONS",
-    "Code",
-    "Head",
-    "Held",
-    "Holding",
-    "head_bytes",
-    "head_parts",
-    "heads_in",
-    "holder_bytes",
-    "holder_parts",
-    "is_holder",
-    "object_of",
-    "pack",
-]
-
 
 class Code(IntEnum):
     """The extensions, each with what its content is. Numbers are never used again."""

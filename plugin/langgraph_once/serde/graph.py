@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from langgraph_once.serde.limits import Budget
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Graph", "read_graph", "write_graph"]
-
 _CODES: Final[dict[type, Code]] = {
     tuple: Code.TUPLE,
     set: Code.SET,

@@ -21,31 +21,6 @@ from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde.format import EXTENSION_STARTS, HOLDER_START, Code
 from langgraph_once.serde.refused import UnavailableError
 
-__all__ = [
-    "MAX_EXPANDED",
-    "MAX_HASH_LEVELS",
-    "MAX_PATTERN_UNITS",
-    "MAX_UNITS",
-    "NETWORKS",
-    "SMALL_BYTES",
-    "Budget",
-    "as_key",
-    "check_hashes",
-    "check_keys",
-    "check_levels",
-    "check_small",
-    "check_weight",
-    "checked_pattern",
-    "copies_of",
-    "flag_of",
-    "hold",
-    "most_opened",
-    "most_written_out",
-    "pattern_units",
-    "release",
-    "unchecked_bytes",
-]
-
 MAX_EXPANDED: Final = 1 << 28
 """How many bytes a value may have with its shared parts written out: a comparison, a hash or JSON
 meets a part each time that it occurs."""

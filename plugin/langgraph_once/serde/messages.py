@@ -17,8 +17,6 @@ from pydantic import BaseModel
 
 from langgraph_once.serde.plans.models import Blank
 
-__all__ = ["rebuild_message"]
-
 _COMMON: Final = ("content", "additional_kwargs", "response_metadata", "type", "name", "id")
 
 

@@ -21,8 +21,6 @@ from pydantic import BaseModel
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared, find
 
-__all__ = ["MAX_NAME_CHARS", "class_names", "classes_in", "found", "is_alias", "name_of"]
-
 MAX_NAME_CHARS: Final = 500
 """Of longer names, nothing is looked up."""
 _MAX_PARTS: Final = 256

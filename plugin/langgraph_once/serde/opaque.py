@@ -15,22 +15,6 @@ from typing import Any, Final, NamedTuple
 
 from langgraph_once.serde.format import head_parts
 
-__all__ = [
-    "STAND_INS",
-    "Opaque",
-    "OpaqueBytes",
-    "OpaqueDict",
-    "OpaqueFloat",
-    "OpaqueInt",
-    "OpaqueList",
-    "OpaqueStr",
-    "Source",
-    "shown_name",
-    "source_of",
-    "stand_in",
-]
-
-
 _MAX_LEVELS: Final = 16
 """How deep the parameters of a type are shown."""
 

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from langgraph_once.serde.plans.attributes import take
 
-__all__ = ["joined", "path_of", "step_to"]
-
 _MAX_OBJECTS: Final = 100_000
 """Bounds the time that an error takes."""
 _MAX_KEY_CHARS: Final = 40

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from langgraph_once.serde.plans.base import Maker
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Reader", "quick_hook"]
-
 _OBJECT: Final = int(Code.OBJECT)
 _VALUE: Final = int(Code.VALUE)
 _COLLECTIONS: Final[dict[int, Callable[[Any], Any]]] = {

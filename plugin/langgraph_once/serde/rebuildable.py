@@ -24,8 +24,6 @@ from langgraph_once.serde.trust.lookup import find, is_module_name, names_of
 from langgraph_once.serde.trust.policy import Trust, is_marked
 from langgraph_once.serde.types_in_rows import Mention
 
-__all__ = ["RANKS", "TypeStatus", "TypeStatusChecker", "Word"]
-
 Word = Literal["always", "schema", "storable", "listed", "known", "line", "lost"]
 RANKS: Final[dict[Word, int]] = {word: rank for rank, word in enumerate(get_args(Word))}
 """Whether a stored type can be rebuilt, the most certain first."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["TooDeepError", "UnavailableError", "UnreadableError", "UnwritableError"]
-
 
 class UnwritableError(ValueError):
     """Why an object cannot be written, in words that quote nothing of it: they are shown.

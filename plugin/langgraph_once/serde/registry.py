@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from langgraph_once.serde.limits import Budget
     from langgraph_once.serde.trust.policy import Trust
 
-__all__ = ["Plans"]
-
 _MAX_KNOWN: Final = 4096
 """Bounds the memory of a process that meets ever new classes."""
 _FUNCTIONS: Final = (FunctionType, BuiltinFunctionType)

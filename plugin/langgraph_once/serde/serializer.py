@@ -41,8 +41,6 @@ from langgraph_once.serde.writer import write, write_around
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-__all__ = ["OnceSerializer"]
-
 _NULL: Final = Tag("null")
 _STOCK: Final = Tag("msgpack")
 _BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}

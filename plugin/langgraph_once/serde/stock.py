@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     from langgraph_once.serde.plans.makers import Makers
     from langgraph_once.serde.trust.policy import Trust
 
-__all__ = ["StockForm", "check_class", "read_json", "read_stock"]
-
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
 """The codes of LangGraph's extensions."""
 

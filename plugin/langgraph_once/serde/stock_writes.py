@@ -20,8 +20,6 @@ from ormsgpack import Ext, packb, unpackb
 from langgraph_once.serde.format import head_parts
 from langgraph_once.serde.opaque import STAND_INS, Opaque, bare, source_of
 
-__all__ = ["encode_stock", "native_base", "stock_form"]
-
 _CODES: Final = {
     "model": jsonplus.EXT_PYDANTIC_V2,
     "model1": jsonplus.EXT_PYDANTIC_V1,

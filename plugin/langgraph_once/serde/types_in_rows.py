@@ -22,8 +22,6 @@ from langgraph_once.serde.limits import check_keys, copies_of
 from langgraph_once.serde.names import MAX_NAME_CHARS, class_names
 from langgraph_once.serde.opaque import shown_name
 
-__all__ = ["Mention", "mentions_in"]
-
 _STOCK: Final = "stock"
 """The form of objects that are read by LangGraph's rules."""
 # Without the calls of methods: of these, readers make none but LangGraph's own.

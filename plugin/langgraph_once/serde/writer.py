@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from langgraph_once.serde.plans.base import Plan
     from langgraph_once.serde.registry import Plans
 
-__all__ = ["Writer", "write", "write_around"]
-
 # Members of an enum and attributes of a class cost more to look up, for each message.
 _MANY: Final = int(Code.MANY)
 _OBJECT: Final = int(Code.OBJECT)

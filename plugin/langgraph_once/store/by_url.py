@@ -15,8 +15,6 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.store.once_store import OnceStore
 from langgraph_once.store.sealing import Sealing
 
-__all__ = ["check_index", "check_place", "default_database", "open_store"]
-
 _FILE: Final = "store.sqlite"
 
 

@@ -6,8 +6,6 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Field", "by_key", "by_path", "matches"]
-
 Field: TypeAlias = Callable[[Mapping[str, Any], str], Any]
 """What a value has under the key of a filter; None if it has nothing there."""
 

@@ -23,8 +23,6 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore
 from langgraph_once.store.matching import Field, by_key, matches
 from langgraph_once.store.sealing import Sealing
 
-__all__ = ["OnceStore"]
-
 AnyItem = TypeVar("AnyItem", bound=Item)
 
 _FIRST_WINDOW: Final = 128

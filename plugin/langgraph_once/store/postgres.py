@@ -21,8 +21,6 @@ from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embed
 from langgraph.store.postgres.aio import AsyncPostgresStore  # isort: skip
 from psycopg.rows import dict_row  # isort: skip
 
-__all__ = ["FIELD", "check_rows", "open_rows"]
-
 FIELD: Final = by_key
 """How a filter of upstream's store names a field."""
 _HAS_VECTORS: Final = (

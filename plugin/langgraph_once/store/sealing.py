@@ -22,8 +22,6 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY, BoundTo, needed_key
 from langgraph_once.serde.layers.tag import Tag
 
-__all__ = ["Sealed", "Sealing"]
-
 _TAG: Final = "__once__"
 _DATA: Final = "sealed"
 _JSON: Final = Tag.parse("json")

@@ -18,8 +18,6 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.store.matching import by_path
 from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embeddings_of_values
 
-__all__ = ["FIELD", "check_rows", "open_rows"]
-
 FIELD: Final = by_path
 """How a filter of upstream's store names a field."""
 

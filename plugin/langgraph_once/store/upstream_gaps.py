@@ -10,8 +10,6 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt,
 
 from langgraph_once.store.sealing import Sealed
 
-__all__ = ["Puts", "Queries", "set_up", "with_embeddings_of_values"]
-
 Puts: TypeAlias = Sequence[tuple[int, PutOp]]
 Queries: TypeAlias = tuple[list[tuple[str, Sequence[Any]]], Any]
 

@@ -15,8 +15,6 @@ from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
-__all__ = ["Hears", "afirst_chunk", "announced", "first_chunk", "take_announcement"]
-
 Hears: TypeAlias = Callable[[tuple[str, ...], Mapping[str, Any], Sequence[BaseMessage]], object]
 """Takes the state that a graph of the run begins with: its namespace, its values by key, and the
 messages that tasks have written whose step is not done. Called from any thread. The run may change

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any, Final, TypeAlias, TypeVar
 
-__all__ = ["Call", "Calls", "FailureGuard", "aanswer", "answer"]
-
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")

@@ -25,8 +25,6 @@ from langgraph_once.stream.part.places import NODE_KEY, NS_SEP, TASK_NS_KEY, nod
 from langgraph_once.stream.running.attempts import EmittedMessage
 from langgraph_once.stream.running.node_handler import NodeHandler
 
-__all__ = ["told_once"]
-
 START: Final = "on_chat_model_start"
 STREAM: Final = "on_chat_model_stream"
 END: Final = "on_chat_model_end"

@@ -47,20 +47,6 @@ from langgraph_once.stream.part.shapes import (
     writer,
 )
 
-__all__ = [
-    "ChangedFilter",
-    "ChunkFilter",
-    "Expand",
-    "Opened",
-    "adedup",
-    "afiltered",
-    "chunk_filter",
-    "dedup",
-    "filtered",
-    "itself",
-    "printing",
-]
-
 C = TypeVar("C")
 
 NOTHING_ELSE: Mapping[str, Any] = MappingProxyType({})

@@ -76,8 +76,6 @@ from langgraph_once.stream.session import UNSAVED, StreamThread, twin_of, unread
 from langgraph_once.stream.v3.protocol import EventFilter, EventForm
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
-__all__ = ["OnceStreams", "once"]
-
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
 

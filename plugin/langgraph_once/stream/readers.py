@@ -27,18 +27,6 @@ from langgraph_once.stream.part.annotation import ANNOTATION_KEY, NUMBER_KEY
 from langgraph_once.stream.part.shapes import StreamModes, Version, mode_and_data_at
 from langgraph_once.stream.v3.protocol import ExactEvents, ProtocolForm
 
-__all__ = [
-    "PLAIN_READER",
-    "SERVED_KEY",
-    "TASK_ID_KEY",
-    "configurable_of",
-    "form_of",
-    "is_in_a_node",
-    "is_v3_stream",
-    "numbering",
-    "wants_numbers",
-]
-
 PLAIN_READER: Final = "plain"
 """A reader that says so under `READER_KEY` gets what the graph streams without `once`, to compare
 the two: `client.runs.stream(…, checkpoint={READER_KEY: PLAIN_READER})`. It holds in v1 and v2, for

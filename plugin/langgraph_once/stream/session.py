@@ -27,8 +27,6 @@ from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved
 from langgraph_once.stream.part.shapes import Part
 from langgraph_once.stream.running.run import Run
 
-__all__ = ["StreamThread", "twin_of", "unread"]
-
 
 def twin_of(saver: BaseCheckpointSaver[Any], thread: StreamThread) -> BaseCheckpointSaver[Any]:
     """A saver that is as `saver`, and tells `thread` where a run begins and what it comes to.

@@ -18,8 +18,6 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream.part.messages_within import overwritten
 from langgraph_once_ops.survey.kinds import kind_of
 
-__all__ = ["ChannelChange", "How", "MessageChange", "changes"]
-
 How: TypeAlias = Literal["added", "removed", "changed"]
 
 _NOT_THERE: Any = object()

@@ -31,8 +31,6 @@ from langgraph_once_ops.history import (
 )
 from langgraph_once_ops.survey import open_snapshot
 
-__all__ = ["inspect_command"]
-
 _LISTED: Final = 20
 _PIPED: Final = 1000
 """How wide the list may be where it goes to no terminal: then names of graphs stay whole."""

@@ -16,16 +16,6 @@ from langgraph_once_ops.history.changes import ChannelChange, MessageChange
 from langgraph_once_ops.history.listing import ListedThread
 from langgraph_once_ops.history.thread_tree import CheckpointNode, ThreadTree
 
-__all__ = [
-    "changes_as_dict",
-    "changes_as_text",
-    "listing_as_dict",
-    "listing_as_text",
-    "short_ids",
-    "tree_as_dict",
-    "tree_as_text",
-]
-
 _WIDE: Final = 100
 _NAME_CHARS: Final = 36
 _LEAST_ID: Final = 8

@@ -18,8 +18,6 @@ from langgraph_once_ops.due import status_of
 from langgraph_once_ops.survey.sizes import tables_in
 from langgraph_once_ops.survey.snapshot import Snapshot
 
-__all__ = ["ListedThread", "Status", "graph_of", "newest_threads"]
-
 Status: TypeAlias = ThreadStatus | Literal["unreadable", ""]
 """Empty: the thread has only checkpoints of subgraphs."""
 

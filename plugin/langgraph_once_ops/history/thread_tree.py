@@ -26,8 +26,6 @@ from langgraph_once_ops.history.listing import Status, graph_of
 from langgraph_once_ops.survey.sizes import tables_in
 from langgraph_once_ops.survey.snapshot import Snapshot
 
-__all__ = ["CheckpointNode", "ThreadTree", "thread_tree"]
-
 _FIRST_STEP: Final = -1
 _VERSIONS: Final = "channel_versions"
 

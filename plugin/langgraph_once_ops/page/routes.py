@@ -15,8 +15,6 @@ from starlette.routing import Route
 from langgraph_once.platform.access import is_from_another_site, may_see
 from langgraph_once.settings import Settings
 
-__all__ = ["page_routes"]
-
 logger = logging.getLogger(__name__)
 
 Shown = Literal["auto", "on", "off"]

@@ -22,8 +22,6 @@ from langgraph_once.compare.client import counting_client
 from langgraph_once.compare.sides import SideRequest, all_followed
 from langgraph_once.compare.view import to_dict
 
-__all__ = ["page_file", "watched"]
-
 FILES: Final = {
     file.name: file.read_bytes()
     for file in (resources.files(__package__) / "static").iterdir()

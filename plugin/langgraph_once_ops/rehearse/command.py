@@ -29,8 +29,6 @@ from langgraph_once.serde.trust.audit import proposed
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.rehearse import CERTAINTIES, Certainty, Rehearsal, Report, Shape, shape_of
 
-__all__ = ["rehearse_command"]
-
 _USAGE: Final = 2
 
 

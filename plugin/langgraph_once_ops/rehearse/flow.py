@@ -18,8 +18,6 @@ from langgraph_once_ops.rehearse.shape import Shape, tool_nodes
 from langgraph_once_ops.rehearse.upstream import is_wrapped
 from langgraph_once_ops.rehearse.ways import Marks, Ways
 
-__all__ = ["Flow"]
-
 _NO_WRITES = "__no_writes__"
 """The one channel of a task that is done and gave nothing (langgraph 1.2.24, `_runner.py`)."""
 

@@ -14,8 +14,6 @@ from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.stream.part.places import NS_SEP, node_names
 from langgraph_once_ops.due import TaskStates, task_states
 
-__all__ = ["Head", "thread_heads"]
-
 
 @dataclass(slots=True)
 class Head:

@@ -20,8 +20,6 @@ from langgraph_once_ops.rehearse.shape import Shape, shape_of
 from langgraph_once_ops.rehearse.state import State, Types
 from langgraph_once_ops.rehearse.upstream import NewGraph
 
-__all__ = ["Rehearsal"]
-
 
 class Rehearsal:
     """Looks at one thread after the other.

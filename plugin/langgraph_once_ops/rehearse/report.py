@@ -9,8 +9,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from langgraph_once.redaction import printable
 
-__all__ = ["CERTAINTIES", "Add", "Certainty", "Finding", "Report"]
-
 Add: TypeAlias = Callable[[str, str], None]
 """Takes a kind of finding, and what it is about, of the thread that is looked at."""
 

@@ -15,8 +15,6 @@ from langgraph.pregel import Pregel
 from pydantic import TypeAdapter
 from typing_extensions import ReadOnly
 
-__all__ = ["Shape", "hints_of", "join_channel", "required", "shape_of", "tool_nodes"]
-
 _MODULES = re.compile(r"\b(?:\w+\.)+")
 _WRAPPERS = (Annotated, Required, NotRequired, ReadOnly)
 

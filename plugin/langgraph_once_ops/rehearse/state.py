@@ -22,8 +22,6 @@ from langgraph_once_ops.rehearse.heads import Head
 from langgraph_once_ops.rehearse.report import Add, Report
 from langgraph_once_ops.rehearse.shape import Shape, hints_of, required
 
-__all__ = ["State", "Types"]
-
 Tried: TypeAlias = Callable[[], StateSnapshot | None]
 
 _MAX_PARTS: Final = 100_000

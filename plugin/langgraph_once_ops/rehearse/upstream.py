@@ -15,8 +15,6 @@ from langgraph.types import StateSnapshot
 
 from langgraph_once_ops.rehearse.heads import Head
 
-__all__ = ["NewGraph", "is_wrapped"]
-
 
 class NewGraph:
     """Asks the new graph what it would do with a head.

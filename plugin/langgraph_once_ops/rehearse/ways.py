@@ -12,8 +12,6 @@ from langgraph_once_ops.rehearse.heads import Head
 from langgraph_once_ops.rehearse.report import Add
 from langgraph_once_ops.rehearse.shape import Shape, join_channel
 
-__all__ = ["Marks", "Ways"]
-
 Marks: TypeAlias = Mapping[str, set[str]]
 """For the channel of each join, the nodes before it that have run."""
 

@@ -24,8 +24,6 @@ from langgraph_once.errors import ConfigError
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.retention import Pruned, prune
 
-__all__ = ["prune_command"]
-
 
 @click.command("prune", short_help="Delete old threads, or their history, by rules.")
 @database_option

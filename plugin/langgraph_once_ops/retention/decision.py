@@ -16,8 +16,6 @@ from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import RetentionConfig
 from langgraph_once_ops.due import status_of
 
-__all__ = ["NOTHING", "Outgoing", "is_older", "may_lose", "outgoing"]
-
 
 class Outgoing(NamedTuple):
     """What goes of a thread."""

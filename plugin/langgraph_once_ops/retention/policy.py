@@ -27,8 +27,6 @@ from langgraph_once.metrics import retention
 from langgraph_once.settings import Settings
 from langgraph_once_ops.retention import Pruned, Pruner
 
-__all__ = ["retained"]
-
 logger = logging.getLogger(__name__)
 
 _FIRST_S: Final = (60.0, 300.0)

@@ -15,8 +15,6 @@ from langgraph_once.errors import StorageError
 from langgraph_once_ops.retention.decision import Outgoing, may_lose, outgoing
 from langgraph_once_ops.retention.weight import NO_WEIGHT, Weight, read_rows, weigh, weight_of
 
-__all__ = ["Change", "Pruned", "Pruner", "prune"]
-
 
 class Change(NamedTuple):
     """What became of a thread from which something went, or what would."""

@@ -7,8 +7,6 @@ from typing import Final, NamedTuple
 
 from langgraph_once.checkpoint.tables import Tables
 
-__all__ = ["Table", "tables_of"]
-
 _NONE: Final = "''"
 
 

@@ -12,8 +12,6 @@ from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 from langgraph_once_ops.retention.row_sizes import tables_of
 
-__all__ = ["NO_WEIGHT", "ThreadRows", "Weight", "read_rows", "weigh", "weight_of"]
-
 _VALUES: Final = """
 SELECT checkpoint_ns, version, channel, COALESCE(pg_column_size(blob), 0) FROM checkpoint_blobs
 WHERE thread_id = ?

@@ -30,8 +30,6 @@ from langgraph_once_ops.rotate.key_use import KeyUse, key_use
 from langgraph_once_ops.store import items_by_key, rewrite
 from langgraph_once_ops.survey import open_snapshot
 
-__all__ = ["rotate_command"]
-
 _COLUMNS: Final = ("values", "metadata", "writes", "pieces", "streams", "store")
 _NAME_CHARS: Final = 24
 

@@ -13,8 +13,6 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde.layers.encryption import DAMAGED, HEAD_BYTES, NO_KEY, needed_key
 
-__all__ = ["KeyUse", "key_use"]
-
 KeyUse: TypeAlias = Counter[tuple[str, str]]
 """The number of stored things, by the id of the key they need (`needed_key`) and by their kind."""
 

@@ -15,8 +15,6 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.platform.startup import serializer_for, store_database
 from langgraph_once_ops.store import rewrite
 
-__all__ = ["store_command"]
-
 
 @click.command("store", short_help="Encrypt all values of the store, or make them plain.")
 @click.option(

@@ -15,8 +15,6 @@ from langgraph_once.redaction import printable
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store.sealing import Sealing
 
-__all__ = ["Rewritten", "items_by_key", "rewrite"]
-
 _SELECT: Final = (
     "SELECT prefix, key, value{text} FROM store WHERE (prefix, key) > (?, ?) "
     "ORDER BY prefix, key LIMIT 200"

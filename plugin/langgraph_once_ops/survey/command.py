@@ -10,8 +10,6 @@ from langgraph_once.commands.terminal import tell
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.survey import as_json, as_text, open_snapshot, survey
 
-__all__ = ["survey_command"]
-
 
 @click.command("survey", short_help="Say what a database holds, and what it could be without.")
 @database_option

@@ -15,8 +15,6 @@ from itertools import accumulate
 from statistics import NormalDist, fmean, stdev
 from typing import Final, NamedTuple
 
-__all__ = ["Draws", "Estimate", "mean_total", "share_of"]
-
 _Z: Final = NormalDist().inv_cdf(0.975)
 _SEED: Final = 1
 

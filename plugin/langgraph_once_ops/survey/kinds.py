@@ -11,8 +11,6 @@ from ormsgpack import OPT_NON_STR_KEYS, Ext, packb, unpackb
 
 from langgraph_once.serde.limits import check_keys
 
-__all__ = ["HEAD", "MEDIA", "channel_name", "channels_in", "kind_of", "media_bytes"]
-
 HEAD: Final = "(versions)"
 """Stands for what a checkpoint says of itself: versions of channels, and what nodes have seen."""
 MEDIA: Final = "images and files in messages"

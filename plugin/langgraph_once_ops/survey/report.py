@@ -25,8 +25,6 @@ from langgraph_once_ops.survey.snapshot import Snapshot
 from langgraph_once_ops.survey.store import StoreSize, store_sizes
 from langgraph_once_ops.survey.thread import Measured, Scale
 
-__all__ = ["IDLE_DAYS", "Leftover", "Survey", "Thread", "survey"]
-
 K = TypeVar("K")
 
 IDLE_DAYS: Final = (30, 90, 365)

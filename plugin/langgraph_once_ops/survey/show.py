@@ -13,8 +13,6 @@ from langgraph_once_ops.survey.report import Survey, Thread
 from langgraph_once_ops.survey.sizes import Week
 from langgraph_once_ops.survey.store import StoreSize
 
-__all__ = ["as_json", "as_text"]
-
 _MOST_CHANNELS: Final = 12
 _MOST_WEEKS: Final = 12
 _NAME_CHARS: Final = 36

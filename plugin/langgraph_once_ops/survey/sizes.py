@@ -15,15 +15,6 @@ from langgraph_once.checkpoint.pruning import CALL
 from langgraph_once_ops.retention import Table, tables_of
 from langgraph_once_ops.survey.snapshot import Snapshot
 
-__all__ = [
-    "Namespace",
-    "Sizes",
-    "ThreadSize",
-    "Week",
-    "sizes",
-    "tables_in",
-]
-
 _BUCKET_CHARS: Final = 6
 """Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
 _REST_OF_ID: Final = "00-0000-6000"

@@ -12,8 +12,6 @@ from langgraph_once.checkpoint.database import EmptyDatabaseError, Engine, Execu
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.serde import OnceSerializer
 
-__all__ = ["Snapshot", "open_snapshot"]
-
 T = TypeVar("T")
 
 

@@ -7,8 +7,6 @@ from typing import Final, NamedTuple
 from langgraph_once.checkpoint.database import Statement
 from langgraph_once_ops.survey.snapshot import Snapshot
 
-__all__ = ["StoreSize", "store_sizes"]
-
 _MOST_NAMES: Final = 50
 """Of more first labels of namespaces, those are taken for ids of users, and not shown."""
 _MANY: Final = "(many namespaces)"

@@ -29,8 +29,6 @@ from langgraph_once_ops.survey.kinds import (
 from langgraph_once_ops.survey.sizes import ThreadSize
 from langgraph_once_ops.survey.snapshot import Snapshot
 
-__all__ = ["KEPT", "Measured", "Scale"]
-
 KEPT: Final = (1, 20)
 """How many checkpoints of each namespace rules keep."""
 _WRITES: Final = "(pending writes)"

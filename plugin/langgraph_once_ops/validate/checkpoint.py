@@ -12,8 +12,6 @@ from langgraph_once_ops.validate.versions import compare_versions, is_version
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import Checkpoint
 
-__all__ = ["NEWEST_FORMAT", "check_checkpoint", "validate_checkpoint"]
-
 NEWEST_FORMAT: Final = 4
 """The `v` of what LangGraph writes today; it reads all from 1 on."""
 

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from langgraph_once.serde.paths import joined, step_to
 
-__all__ = ["Finding", "Location"]
-
 _MAX_BITS: Final = 64
 
 

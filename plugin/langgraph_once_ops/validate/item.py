@@ -10,8 +10,6 @@ from langgraph.store.base import Item, SearchItem
 from langgraph_once_ops.validate.finding import Finding, Location
 from langgraph_once_ops.validate.moments import check_time
 
-__all__ = ["validate_item"]
-
 
 def validate_item(item: Item) -> list[Finding]:
     """List everything that is wrong with an item of a store, or with one that a search found.

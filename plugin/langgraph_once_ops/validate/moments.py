@@ -8,8 +8,6 @@ from uuid import RFC_4122, UUID
 
 from langgraph_once_ops.validate.finding import Location
 
-__all__ = ["check_id", "check_time", "check_timestamp"]
-
 _BY_TIME: Final = 6
 
 

@@ -17,8 +17,6 @@ from langgraph_once_ops.validate.moments import check_id
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import CheckpointMetadata
 
-__all__ = ["validate_metadata", "validate_tuple", "validate_write"]
-
 _SOURCES: Final = ("input", "loop", "update", "fork")
 _FIRST_STEP: Final = -1
 

@@ -8,8 +8,6 @@ from typing import Any, Final, Literal, TypeGuard
 
 from langgraph_once.errors import ChannelVersionError
 
-__all__ = ["compare_versions", "is_version"]
-
 _NUMBERED: Final = re.compile(r"([0-9]{1,400})\.(.*)", re.DOTALL)
 """`seq.hash`. Python refuses to make numbers of text much longer than this."""
 

@@ -21,8 +21,6 @@ from langgraph_once.commands.terminal import tell
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.verify.verify import Verdict, repair, verify
 
-__all__ = ["verify_command"]
-
 _MOST_ALIKE: Final = 10
 """So many findings of one kind have a line each."""
 

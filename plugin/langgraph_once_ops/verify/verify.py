@@ -23,8 +23,6 @@ from langgraph_once.errors import PayloadError, SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once_ops.validate import validate_tuple, validate_write
 
-__all__ = ["Verdict", "repair", "verify"]
-
 
 @dataclass
 class Verdict:

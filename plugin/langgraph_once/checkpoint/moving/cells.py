@@ -17,8 +17,6 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.encryption import BoundTo
 from langgraph_once.serde.layers.tag import Tag
 
-__all__ = ["AT_ONCE", "Progress", "ReadCell", "Source", "Trouble", "told", "why"]
-
 T = TypeVar("T")
 
 AT_ONCE: Final = 16

@@ -38,17 +38,6 @@ from langgraph_once.serde.layers.tag import PLAIN_TAGS
 from langgraph_once.serde.opaque import STAND_INS, source_of
 from langgraph_once.serde.types_in_rows import Mention
 
-__all__ = [
-    "Migration",
-    "Way",
-    "as_upstream",
-    "entering",
-    "leaving",
-    "migrate",
-    "reading",
-    "rotating",
-]
-
 # A server that still has one of our tables in use holds it for a statement, rarely for more.
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02

@@ -18,8 +18,6 @@ from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, bo
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query
 from langgraph_once.errors import SerdeError, StorageError
 
-__all__ = ["Transfer", "transfer"]
-
 _PAGE: Final = 20
 """How many checkpoints are in memory, with all that is on them."""
 

@@ -15,8 +15,6 @@ from langgraph_once.checkpoint.pieces.levels import MAX_GROUP, Cut, Level
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, digests_in
 from langgraph_once.errors import PayloadError, SerdeError
 
-__all__ = ["Assembly", "Cell", "Missing"]
-
 _LEAST_PIECE_BYTES: Final = 64
 """Pieces are longer than this on the average: one of a byte could stand for a million."""
 _FREE_PIECES: Final = 1024

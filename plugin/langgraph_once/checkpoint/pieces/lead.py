@@ -11,8 +11,6 @@ from typing import Final
 
 from langgraph_once.serde.format import EXTENSION_STARTS, Code
 
-__all__ = ["lead_bytes"]
-
 _HEADER_BYTES: Final = {
     0xC4: 2,
     0xC5: 3,

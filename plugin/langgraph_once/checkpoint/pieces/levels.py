@@ -15,8 +15,6 @@ from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import MAX_FINE_BYTES, Cutter, Piece
 
-__all__ = ["MAX_GROUP", "Cut", "Level", "cut"]
-
 _LEAST_GROUP: Final = 2
 MAX_GROUP: Final = 64
 _ENDS_GROUP: Final = 0x03

@@ -21,8 +21,6 @@ from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter, Piece
 from langgraph_once.checkpoint.pieces.levels import Cut, cut
 from langgraph_once.errors import PayloadError
 
-__all__ = ["CutValue", "PieceManifest", "split"]
-
 _VERSION: Final = 1
 # Groups have some 4 items, so no value has as many levels; a forged row ends there.
 _MAX_LEVELS: Final = 16

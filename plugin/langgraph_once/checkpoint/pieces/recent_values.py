@@ -12,8 +12,6 @@ from langgraph_once.checkpoint.pieces.cut import Cutter
 from langgraph_once.checkpoint.pieces.levels import Cut
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, split
 
-__all__ = ["Recent"]
-
 _BEGINNING: Final = 512
 """Bytes: values of a thread that begin with the same are taken for one that changed."""
 _MOST_MET: Final = 16_384

@@ -28,8 +28,6 @@ from langgraph_once.serde.layers.tag import Tag
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import SerializerProtocol
 
-__all__ = ["READABLE", "Cell", "Unpacked", "Values"]
-
 MIN_CUT_BYTES: Final = 26 * 1024
 """Shorter values stand whole in their row: to cut one takes as long as to write ten of these."""
 _SHORT_ROW_BYTES: Final = 4 * 1024

@@ -9,8 +9,6 @@ from typing import Any, Final
 from langgraph_once.checkpoint.database import Insert, Statement
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 
-__all__ = ["LOCKS", "at_once"]
-
 LOCKS: Final = 8_317_140_011_327_529_207
 """Seed of the numbers of our advisory locks: those of others are others."""
 

@@ -14,8 +14,6 @@ from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import CheckpointConfig
 
-__all__ = ["PostgresBackend"]
-
 
 class PostgresBackend(Backend):
     """A database of PostgreSQL, by its URL."""

@@ -30,8 +30,6 @@ from langgraph_once.checkpoint.postgres.failures import LOST, storage_error
 from langgraph_once.checkpoint.postgres.schema import enter_schema, is_missing, set_up
 from langgraph_once.metrics import pools
 
-__all__ = ["PostgresEngine"]
-
 T = TypeVar("T")
 
 # All statements see the same: nobody sweeps a piece between two of them.

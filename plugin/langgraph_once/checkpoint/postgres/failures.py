@@ -9,8 +9,6 @@ from langgraph_once.checkpoint.database import NewerSchemaError
 from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool
 from langgraph_once.errors import StorageError
 
-__all__ = ["LOST", "storage_error"]
-
 _INCOMPLETE: Final = "its tables are not all there; set up as a role that may make them"
 _SHALLOW: Final = "ShallowPostgresSaver made its tables, which keep no history: they are not read"
 _SHALLOW_LACKS: Final = re.compile(r"\b(checkpoint_id|version)\b")

@@ -11,8 +11,6 @@ from langgraph_once.checkpoint.metadata import SEALED
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.checkpoint.tables import Query
 
-__all__ = ["conditions", "contains"]
-
 
 def conditions(query: Query, *, may_be_sealed: bool) -> tuple[list[str], list[Any]]:
     """Conditions on rows, and what they take.

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.metadata import is_kept
 
-__all__ = ["is_taken", "json_text", "metadata_text", "read_metadata"]
-
 _EXACT: Final = "__once_json"
 """In metadata: all of them as text, where JSONB would not keep them as they are."""
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from langgraph_once.checkpoint.all_rows import OWN, Inline
 from langgraph_once.checkpoint.database import Insert, Program, Statement
 from langgraph_once.checkpoint.metadata import SEALED
-from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.postgres.filters import contains
 from langgraph_once.checkpoint.postgres.json_values import (
     is_taken,
@@ -20,8 +20,6 @@ from langgraph_once.checkpoint.postgres.json_values import (
 from langgraph_once.checkpoint.stored import CellAt, CellTable, CheckpointRef
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import StorageError
-
-__all__ = ["PUT_VALUES", "SET_UP_KEY", "PostgresMoves"]
 
 SET_UP_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 2750093644287551393)"
 """Of the lock under which our tables are made and dropped: of each schema there is one."""

@@ -24,17 +24,6 @@ from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
 
-__all__ = [
-    "OncePostgresSaver",
-    "address_of",
-    "ask_postgres",
-    "claim_postgres",
-    "connect_to_postgres",
-    "open_postgres_saver",
-    "open_postgres_to_read",
-    "postgres_snapshot",
-]
-
 # As psycopg's default. Upstream's savers say 0: each statement is prepared at its first use.
 _PREPARE: Final = 5
 _CLAIM_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 6048120937455018246)"

@@ -25,8 +25,6 @@ from langgraph_once.checkpoint.postgres.driver import (
 from langgraph_once.checkpoint.postgres.moves import SET_UP_KEY
 from langgraph_once.checkpoint.postgres.tables import RUN_ID
 
-__all__ = ["MIGRATIONS", "enter_schema", "is_missing", "schema_state", "set_up"]
-
 MIGRATIONS: Final = {
     "once_schema": "CREATE TABLE once_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL)",
     "once_run_id of checkpoints": "ALTER TABLE checkpoints ADD COLUMN once_run_id TEXT",

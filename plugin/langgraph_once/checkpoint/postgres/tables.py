@@ -14,10 +14,10 @@ from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.metadata import is_kept, opened, sealed
-from langgraph_once.checkpoint.pieces.collect import Missing
+from langgraph_once.checkpoint.pieces.collect import Cell, Missing
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Cell, Unpacked
+from langgraph_once.checkpoint.pieces.values import Unpacked
 from langgraph_once.checkpoint.postgres.at_once import LOCKS, at_once
 from langgraph_once.checkpoint.postgres.filters import conditions
 from langgraph_once.checkpoint.postgres.json_values import (
@@ -35,8 +35,6 @@ from langgraph_once.checkpoint.stored import (
     bound,
 )
 from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query
-
-__all__ = ["RUN_ID", "PostgresTables"]
 
 RUN_ID: Final = "COALESCE(once_run_id, metadata ->> 'run_id')"
 

@@ -28,8 +28,6 @@ from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
-__all__ = ["SqliteBackend"]
-
 _SQLITE: Final = "sqlite:///"
 _LIBPQ: Final = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|service)\s*=")
 _ALMOST_A_URL: Final = re.compile(

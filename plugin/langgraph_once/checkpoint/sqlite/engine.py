@@ -21,8 +21,6 @@ from langgraph_once.checkpoint.database import (
 from langgraph_once.checkpoint.sqlite.failures import failed, is_known, kind, with_advice
 from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION, with_task_path
 
-__all__ = ["SqliteEngine"]
-
 T = TypeVar("T")
 
 _NAMES: Final = """

@@ -8,8 +8,6 @@ from typing import Final
 
 from langgraph_once.errors import StorageError
 
-__all__ = ["failed", "is_known", "kind", "with_advice"]
-
 _ADVICE: Final = {
     sqlite3.SQLITE_NOTADB: "it is not a SQLite database; move it away or choose another path",
     sqlite3.SQLITE_READONLY: "it is read-only; make the file and its folder writable",

@@ -13,19 +13,6 @@ from langgraph_once.checkpoint.sqlite.failures import failed, kind, with_advice
 from langgraph_once.checkpoint.sqlite.tables import with_task_path
 from langgraph_once.errors import StorageError
 
-__all__ = [
-    "BUSY_TIMEOUT_S",
-    "IN_MEMORY",
-    "TURN_S",
-    "ask_sqlite",
-    "check_sqlite_path",
-    "claim_sqlite",
-    "connect",
-    "connect_to_read",
-    "not_opened",
-    "prepare",
-]
-
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for others that take turns; each holds the database for milliseconds."""
 HELD_S = 5.0

@@ -13,8 +13,6 @@ from langgraph.checkpoint.sqlite.utils import search_where
 from langgraph_once.checkpoint.metadata import SEALED
 from langgraph_once.checkpoint.tables import Query
 
-__all__ = ["conditions", "json_text", "matches"]
-
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _WHERE: Final = "WHERE "
 _TEXT: Final = "CAST(metadata AS TEXT)"

@@ -18,8 +18,6 @@ from langgraph_once.checkpoint.sqlite.file import (
 )
 from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 
-__all__ = ["OnceSqliteSaver", "open_sqlite_saver", "open_sqlite_to_read"]
-
 
 class OnceSqliteSaver(OnceSaver):
     """A checkpointer in a SQLite database, for threads and for event loops.

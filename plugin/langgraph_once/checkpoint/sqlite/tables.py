@@ -14,9 +14,8 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
-from langgraph_once.checkpoint.pieces.collect import Missing
+from langgraph_once.checkpoint.pieces.collect import Cell, Missing
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.sqlite.filters import conditions, json_text, matches
 from langgraph_once.checkpoint.stored import (
     CellTable,
@@ -27,8 +26,6 @@ from langgraph_once.checkpoint.stored import (
     bound,
 )
 from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query, Tables
-
-__all__ = ["SCHEMA", "VERSION", "SqliteTables", "with_task_path"]
 
 _COLUMNS: Final = (
     "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata"

@@ -23,8 +23,6 @@ from langgraph_once.stream import Part
 from langgraph_once.stream.part.fingerprint import fingerprint
 from langgraph_once.stream.part.places import Pattern, Where, is_reserved
 
-__all__ = ["Artifact", "ArtifactTracker", "ChannelEvents", "node_updates", "read_key"]
-
 
 class Artifact(NamedTuple):
     """An element that is new or changed, with its own id or one made of its content."""

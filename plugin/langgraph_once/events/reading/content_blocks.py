@@ -11,17 +11,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-__all__ = [
-    "CallPiece",
-    "TextKind",
-    "TextPiece",
-    "WholeCall",
-    "call_pieces",
-    "only_piece",
-    "text_pieces",
-    "whole_calls",
-]
-
 REASONING_KEY = "reasoning_content"
 REFUSAL_KEY = "refusal"
 TextKind: TypeAlias = Literal["text", "reasoning", "refusal"]

@@ -40,8 +40,6 @@ from langgraph_once.stream.dedup.forms import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind
 from langgraph_once.stream.part.places import Pattern, Where, where_of
 
-__all__ = ["MessageEvents"]
-
 UNFINISHED = "the stream ended before the arguments did"
 REMOVED = "the message was removed before the arguments were whole"
 SUPERSEDED = "the task ran again before the arguments were whole"

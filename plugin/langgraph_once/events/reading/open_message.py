@@ -15,8 +15,6 @@ from langgraph_once.events.reading.tool_calls import MessageCalls
 from langgraph_once.events.vocabulary import Growing
 from langgraph_once.stream.part.places import Where
 
-__all__ = ["OpenMessage"]
-
 MAX_KEPT: Final = 512
 """How many chunks are kept before they are added up: a long message takes the room of its text, and
 is not copied for each token."""

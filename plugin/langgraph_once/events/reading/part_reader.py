@@ -32,8 +32,6 @@ from langgraph_once.stream.part.messages_within import entries_of, found_in_upda
 from langgraph_once.stream.part.places import Where
 from langgraph_once.stream.part.shapes import INTERRUPT_KEY
 
-__all__ = ["PartReader", "UIMessages", "is_ui_message"]
-
 
 def is_ui_message(data: Any) -> bool:
     """Whether what a node wrote to the stream is a UI message, and not merely like one."""

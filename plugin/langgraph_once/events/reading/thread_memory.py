@@ -24,16 +24,6 @@ from langgraph_once.events.vocabulary import (
 )
 from langgraph_once.stream.part.places import Where, node_names
 
-__all__ = [
-    "Bounded",
-    "KnownMessage",
-    "KnownMessages",
-    "MessageOrigin",
-    "RecentKeys",
-    "ThreadMemory",
-    "ToolCallState",
-]
-
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 

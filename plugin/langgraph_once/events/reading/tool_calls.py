@@ -30,8 +30,6 @@ from langgraph_once.events.vocabulary import (
 )
 from langgraph_once.stream.part.places import Where
 
-__all__ = ["MessageCalls", "ToolCalls"]
-
 NO_OBJECT = "the arguments are no JSON object"
 
 

@@ -29,8 +29,6 @@ from langgraph_once.settings import (
     written_at,
 )
 
-__all__ = ["absent_extensions", "check_project", "missing_extras", "missing_server"]
-
 
 def check_project(parsed: Mapping[str, Any]) -> list[CheckFinding]:
     """Return all that would stop a server with this `langgraph.json`, or be ignored by it.

@@ -14,8 +14,6 @@ from typing import Final, Literal
 
 from langgraph_once.errors import ConfigError, OnceError
 
-__all__ = ["CheckFinding", "Effect", "finding", "findings_of"]
-
 Effect = Literal["stops", "ignored", "hint"]
 """What comes of it: the server or a run stops, what was written has no effect, or nothing yet."""
 

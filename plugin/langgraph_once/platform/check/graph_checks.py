@@ -29,8 +29,6 @@ from langgraph_once.platform.targets import (
 from langgraph_once.settings import GraphTarget
 from langgraph_once.stream.graph import OnceStreams
 
-__all__ = ["check_graphs"]
-
 _TIMEOUT_S: Final = 30.0
 _WRAPPED_TWICE: Final = (
     "this graph is wrapped by `once` in code, too, and the settings there have no effect: "

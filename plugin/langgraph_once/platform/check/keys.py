@@ -10,8 +10,6 @@ from typing import Any, Final
 from langgraph_once.manifest import misspelt
 from langgraph_once.platform.check.findings import CheckFinding, finding
 
-__all__ = ["check_image", "unread_keys"]
-
 _ONCE = "once"
 _HOLDERS = ("CheckpointerConfig", "HttpConfig", "StoreConfig", "GraphDef")
 

@@ -11,8 +11,6 @@ from langgraph_once.platform.targets import load_object
 from langgraph_once.redaction import shown
 from langgraph_once.settings import unknown_variables, written_at
 
-__all__ = ["check_named_types", "check_variables"]
-
 
 def check_variables() -> Iterator[CheckFinding]:
     """Yield hints about variables that begin with `ONCE_` and are no settings."""

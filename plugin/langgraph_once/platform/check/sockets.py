@@ -17,8 +17,6 @@ from langgraph_once.manifest import APP, SAVER, STORE, Manifest, misspelt
 from langgraph_once.platform.check.findings import CheckFinding, finding, findings_of
 from langgraph_once.platform.targets import load_file, load_module, load_name
 
-__all__ = ["check_sockets"]
-
 _CHECKPOINTER = "langgraph.json: checkpointer.path"
 _STORE = "langgraph.json: store.path"
 _APP = "langgraph.json: http.app"

@@ -21,8 +21,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["ENCODERS", "StreamEncoder", "chosen_encoding"]
-
 
 class StreamEncoder(Protocol):
     """Compresses one stream."""

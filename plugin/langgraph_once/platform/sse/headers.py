@@ -5,8 +5,6 @@ from __future__ import annotations
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Scope
 
-__all__ = ["event_stream_headers", "with_headers"]
-
 
 def event_stream_headers(scope: Scope, start: Message) -> MutableHeaders | None:
     """The headers of a response that is a readable event stream, to be changed; else None.

@@ -20,8 +20,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from langgraph_once.platform.sse.encodings import ENCODERS, StreamEncoder, chosen_encoding
 from langgraph_once.platform.sse.headers import event_stream_headers, with_headers
 
-__all__ = ["SseCompression"]
-
 SLICE_BYTES = 64 * 1024
 """So much is compressed at once, for about a millisecond, before other tasks have a turn."""
 

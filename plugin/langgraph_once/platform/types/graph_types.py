@@ -14,8 +14,6 @@ from langgraph_once.manifest import Manifest
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.platform.targets import load_file, load_name, load_object
 
-__all__ = ["CodeTypes", "types_of_code"]
-
 Types = set[tuple[str, ...]]
 
 

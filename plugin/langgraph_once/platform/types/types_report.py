@@ -24,8 +24,6 @@ from langgraph_once.serde.trust.audit import is_yours, proposed
 from langgraph_once.serde.types_in_rows import Mention, mentions_in
 from langgraph_once.settings import Settings
 
-__all__ = ["TypeFinding", "TypesReport", "report_types"]
-
 _MAX_TYPES: Final = 10_000
 """Bounds the memory that a database takes which is made to name ever new types."""
 

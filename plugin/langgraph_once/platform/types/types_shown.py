@@ -10,8 +10,6 @@ from langgraph_once.redaction import printable
 from langgraph_once.serde.rebuildable import Word
 from langgraph_once.serde.trust.audit import environment_line, manifest_line
 
-__all__ = ["as_json", "as_text", "summary"]
-
 _WORDS: Final[dict[Word, str]] = {
     "always": "always allowed",
     "schema": "listed: a graph's state names it",

@@ -10,8 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-__all__ = ["find_graphs", "module_name"]
-
 # Bounds the time of `init` in a folder that holds far more than a project.
 _MAX_FILES: Final = 5_000
 _LIBRARIES: Final = ("langgraph", "langchain", "deepagents")

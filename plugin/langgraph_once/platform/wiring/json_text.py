@@ -7,8 +7,6 @@ import re
 from collections import Counter
 from typing import Any, Final
 
-__all__ = ["JsonText"]
-
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _DECODER: Final = json.JSONDecoder()
 # As wide as Black and Ruff keep a line.

@@ -12,8 +12,6 @@ from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE, TARGET
 from langgraph_once.platform.wiring.find_graphs import module_name
 from langgraph_once.platform.wiring.json_text import JsonText
 
-__all__ = ["Plan", "make_plan", "with_graphs"]
-
 
 @dataclass(slots=True)
 class Plan:

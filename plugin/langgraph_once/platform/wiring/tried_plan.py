@@ -14,8 +14,6 @@ from typing import Any
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.wiring.plan import Plan, make_plan, with_graphs
 
-__all__ = ["Trouble", "tried_plan", "troubles"]
-
 
 def tried_plan(
     before: str | None,

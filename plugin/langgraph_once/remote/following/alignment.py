@@ -18,8 +18,6 @@ from typing import Final
 
 from langgraph_once.errors import StreamError
 
-__all__ = ["FIRST", "Alignment", "AmbiguousError"]
-
 FIRST: Final = "-1"
 """Comes before every id."""
 

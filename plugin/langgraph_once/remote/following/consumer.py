@@ -14,8 +14,6 @@ from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.state_cut import alias_messages_after_gap
 from langgraph_once.stream.part.annotation import flagged
 
-__all__ = ["Consumer", "Recipient"]
-
 
 class Recipient:
     """Gets each part as it comes.

@@ -14,8 +14,6 @@ from langgraph_once.errors import StreamError
 from langgraph_once.stream import Part, annotation_of
 from langgraph_once.stream.part.annotation import NUMBER_KEY
 
-__all__ = ["ATTEMPT_KEY", "MAX_WAITING", "Frame", "Numbers", "without_number"]
-
 ATTEMPT_KEY: Final = "run_attempt"
 """Where a LangGraph server notes in the metadata how often it has begun the run. Each attempt is
 another stream of the graph, and is numbered from 1."""

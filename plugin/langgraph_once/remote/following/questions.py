@@ -14,8 +14,6 @@ from langgraph_once.remote.following.retries import Backoff
 from langgraph_once.remote.following.run_reader import FAILED, GONE, Headers, RunReader
 from langgraph_once.remote.shapes import before_of
 
-__all__ = ["Outcome", "QuestionFailed", "Step", "Steps", "at_once", "between", "fetch_run"]
-
 T = TypeVar("T")
 
 Step: TypeAlias = Callable[[Any], Any] | float

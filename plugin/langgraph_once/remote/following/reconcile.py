@@ -32,20 +32,6 @@ from langgraph_once.stream.part.messages_within import found_in_input, found_in_
 from langgraph_once.stream.part.places import TASK_NS_KEY
 from langgraph_once.stream.part.shapes import INTERRUPT_KEY, revive
 
-__all__ = [
-    "CHECKPOINTS_PER_PAGE",
-    "Delivered",
-    "RunHistory",
-    "State",
-    "failure",
-    "goes_on",
-    "lost_parts",
-    "parent_of",
-    "repeated_tasks",
-    "run_of",
-    "void_tasks",
-]
-
 INPUT_NODE: Final = "__start__"
 MESSAGES: Final = frozenset({"messages", "messages-tuple"})
 

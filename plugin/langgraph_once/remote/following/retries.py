@@ -13,18 +13,6 @@ from typing import Final
 
 from langgraph_sdk.errors import APIStatusError, NotFoundError
 
-__all__ = [
-    "MAX_RETRY_AFTER_S",
-    "Backoff",
-    "Retries",
-    "UnknownRunError",
-    "is_transient",
-    "may_begin_again",
-    "refusal",
-    "retry_after_s",
-    "says_unknown",
-]
-
 RATE_LIMITED: Final = 429
 UNAVAILABLE: Final = 503
 

@@ -33,8 +33,6 @@ from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.shapes import mode_set, revive
 
-__all__ = ["FAILED", "GONE", "Headers", "RunReader"]
-
 Headers: TypeAlias = Mapping[str, str] | None
 
 LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")

@@ -7,8 +7,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-__all__ = ["AesKey"]
-
 
 class AesKey:
     """Seals and opens. Thread-safe."""

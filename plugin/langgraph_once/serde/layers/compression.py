@@ -29,8 +29,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["LONG_PIECE_BYTES", "Compression", "has_checksum"]
-
 _DICTIONARIES: Final = (1_654_942_875,)
 """The ids of all dictionaries ever written with; the last one writes."""
 

@@ -36,16 +36,6 @@ if TYPE_CHECKING:
 
     from langgraph_once.serde.layers.aes_gcm import AesKey
 
-__all__ = [
-    "DAMAGED",
-    "HEAD_BYTES",
-    "NO_KEY",
-    "BoundTo",
-    "KeyRing",
-    "UpstreamCipher",
-    "needed_key",
-]
-
 BoundTo: TypeAlias = tuple[str | int | None, ...]
 """Names the place where a blob is stored, and no other; empty where nobody says which."""
 

@@ -12,8 +12,6 @@ from typing import Final, Literal, get_args
 
 from langgraph_once.errors import UnknownTagError
 
-__all__ = ["PLAIN_TAGS", "Codec", "Layer", "Tag", "may_be_bound"]
-
 Codec = Literal[
     "null", "bytes", "bytearray", "once2", "msgpack", "json", "pickle", "channels", "pieces"
 ]

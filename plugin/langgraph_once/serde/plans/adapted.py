@@ -24,8 +24,6 @@ from langgraph_once.serde.opaque import Opaque
 from langgraph_once.serde.plans.base import Form, Maker
 from langgraph_once.serde.refused import UnavailableError, UnreadableError, UnwritableError
 
-__all__ = ["Adapted", "Adapter", "SubclassAdapter", "adapted", "imported_from"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:

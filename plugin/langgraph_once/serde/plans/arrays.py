@@ -28,8 +28,6 @@ from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import imported
 
-__all__ = ["FORMS", "make_array", "part", "take_array"]
-
 _SIMPLE: Final = re.compile(
     r"[<>|=]?([biufcSUV]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,7}\])?|[lLqQ])|\|O|T"
 )

@@ -24,8 +24,6 @@ from langgraph_once.serde.plans.base import Form, Maker, check
 from langgraph_once.serde.refused import UnwritableError
 from langgraph_once.serde.trust.lookup import imported
 
-__all__ = ["FORMS", "check_stream", "written_stream"]
-
 _CONTINUED: Final = b"\xff\xff\xff\xff"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 _MAX_SCHEMA_DEPTH: Final = 32

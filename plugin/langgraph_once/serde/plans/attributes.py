@@ -18,19 +18,6 @@ from langgraph_once.serde.plans.base import check
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared, imported
 
-__all__ = [
-    "Layout",
-    "asks_no_code",
-    "default_of",
-    "fill",
-    "is_made_in_python",
-    "is_record",
-    "is_subclass",
-    "layout",
-    "set_up",
-    "take",
-]
-
 _MISSING: Final = dataclasses.MISSING
 _HEAP_TYPE: Final = 1 << 9
 _POINTER_BYTES: Final = struct.calcsize("P")

@@ -17,8 +17,6 @@ from langgraph_once.serde.trust.lookup import declared
 if TYPE_CHECKING:
     from ormsgpack import Ext
 
-__all__ = ["Form", "Maker", "Out", "Plan", "check", "parts", "version_of"]
-
 Maker = Callable[[Any], Any]
 """From the data of an object to the object."""
 

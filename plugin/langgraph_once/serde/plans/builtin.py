@@ -31,8 +31,6 @@ from langgraph_once.serde.plans.records import has_hook
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared
 
-__all__ = ["FORMS", "DerivedForm", "EnumForm", "NamedTupleForm", "PartialForm"]
-
 
 class EnumForm(Form):
     """Members of enums, and combinations of flags.

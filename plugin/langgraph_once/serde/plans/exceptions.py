@@ -19,8 +19,6 @@ from langgraph_once.serde.plans.attributes import fill, is_subclass, take
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.refused import UnwritableError
 
-__all__ = ["FORMS", "ExceptionForm", "GroupForm", "UnstoredError", "as_text"]
-
 _MAX_TEXT_CHARS: Final = 20_000
 
 

@@ -25,8 +25,6 @@ from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import imported
 
-__all__ = ["FORMS"]
-
 _UNITS: Final = ("s", "ms", "us", "ns")
 _MAX_SPARSE: Final = 10_000_000
 """A sparse array takes few bytes, however long; where it is made dense, it is bounded."""

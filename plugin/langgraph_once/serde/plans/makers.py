@@ -11,8 +11,6 @@ from typing import Any, Final
 from langgraph_once.serde.plans.base import Maker
 from langgraph_once.serde.trust.lookup import top_level
 
-__all__ = ["Makers"]
-
 _MAX_KNOWN: Final = 4096
 """Bounds the memory of a process that reads bytes made to describe ever new objects."""
 

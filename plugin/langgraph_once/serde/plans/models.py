@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from ormsgpack import Ext
 
 
-__all__ = ["FORMS", "ModelForm", "OldModelForm", "UrlForm"]
-
 _new: Final = object.__new__
 _set: Final = object.__setattr__
 _MAX_HEADS: Final = 256

@@ -26,8 +26,6 @@ from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, ver
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared, imported
 
-__all__ = ["FORMS", "ObjectForm", "RecordForm", "ReducedForm", "StructForm", "has_hook"]
-
 _new: Final = object.__new__
 _set: Final = object.__setattr__
 

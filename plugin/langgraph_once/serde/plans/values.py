@@ -35,8 +35,6 @@ from langgraph_once.serde.opaque import STAND_INS
 from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.refused import UnwritableError
 
-__all__ = ["BY_NUMBER", "BY_TYPE", "Value", "known_zone"]
-
 _MAX_ADDRESS_CHARS: Final = 200
 _MAX_BITS: Final = 1 << 16
 """Dividing larger numbers takes quadratic time: fractions of them are taken as they are stored."""

@@ -18,8 +18,6 @@ from langgraph_once.config import TypeName
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.event_hooks import SerdeEvent
 
-__all__ = ["Audit", "environment_line", "is_yours", "manifest_line", "proposed"]
-
 _MAX_NAMES: Final = 1000
 """Bounds the memory of an audit of bytes that are made to name ever new types."""
 _NOT_YOURS: Final = frozenset({"builtins", "langgraph_once"})

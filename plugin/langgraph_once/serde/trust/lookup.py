@@ -32,18 +32,6 @@ from uuid import UUID
 
 from pydantic import BaseModel, SecretBytes, SecretStr
 
-__all__ = [
-    "declared",
-    "find",
-    "hook_of",
-    "imported",
-    "is_data",
-    "is_module_name",
-    "names_in",
-    "names_of",
-    "top_level",
-]
-
 _complete: Final[set[str]] = set()
 """Modules that were seen imported whole."""
 

@@ -14,8 +14,6 @@ from functools import partial
 from queue import SimpleQueue
 from typing import NoReturn, ParamSpec, TypeVar
 
-__all__ = ["off_loop"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -33,8 +33,6 @@ from langgraph_once.serde.trust.lookup import (
 )
 from langgraph_once.serde.trust.project import imported_packages
 
-__all__ = ["TABLE", "May", "Standing", "Trust", "is_marked", "storable"]
-
 Enforcement = Literal["safe", "strict", "warn", "open"]
 C = TypeVar("C", bound=type)
 logger = logging.getLogger(__name__)

@@ -15,8 +15,6 @@ from typing import Final
 
 from langgraph_once.serde.trust.off_loop import off_loop
 
-__all__ = ["imported_packages"]
-
 _FOREIGN: Final = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
 _MAX_SOURCE_BYTES: Final = 2 * 1024 * 1024
 """Larger files hold data."""

@@ -41,8 +41,6 @@ from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.places import TASK_NS_KEY, PerGraph
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["Deduplicator"]
-
 logger = logging.getLogger(__name__)
 
 _MALFORMED = "A part of mode %r is passed on as it came: it is malformed (%s)"

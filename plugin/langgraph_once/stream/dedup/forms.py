@@ -21,8 +21,6 @@ from langgraph_once.stream.part.annotation import PrivateMetadata, annotation_of
 from langgraph_once.stream.part.content import Space
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["MESSAGE_MODES", "STATE_MODES", "ExactForm", "Form", "StockForm", "operation_of"]
-
 STATE_MODES = frozenset({"updates", "values"})
 MESSAGE_MODES = STATE_MODES | {"messages"}
 

@@ -21,8 +21,6 @@ from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Content, is_auto
 
-__all__ = ["Guess"]
-
 MAX_OPEN: Final = 32
 """How many of the messages that a task streams are looked at: the last ones. Some sources name no
 last chunk: all messages of a task stay open there."""

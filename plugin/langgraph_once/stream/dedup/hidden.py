@@ -33,8 +33,6 @@ from langgraph_once.stream.part.places import (
 )
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["HiddenMessages", "Hiding"]
-
 MODEL_NAME_KEY = "ls_model_name"
 
 

@@ -1,7 +1,7 @@
 """Which message of the ledger a part of mode `messages` speaks of.
 
 A matcher takes a fact and gives a record or None; they stand in the order in which they are asked.
-`ledger/texts.py` compares what messages say.
+`ledger/entries.py` compares what messages say.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from langgraph_once.stream.dedup.operations import Because
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Space
-
-__all__ = ["COPIES_NOTHING", "Identity", "Match"]
 
 COPIES_NOTHING: Final = frozenset({"model", "push"})
 """Sources of messages that are never a copy of another."""

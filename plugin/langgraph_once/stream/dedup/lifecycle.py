@@ -32,8 +32,6 @@ from langgraph_once.stream.part.content import (
 from langgraph_once.stream.part.places import lineage
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["Case", "Lifecycle", "Rule"]
-
 
 class Case(StrEnum):
     """How a fact stands to the record that it speaks of."""

@@ -12,8 +12,6 @@ from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, lineage, task_order
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["MessageFact"]
-
 STEP_KEY = "langgraph_step"
 
 FOLLOWS = frozenset({"given", "wins", "resumed"})

@@ -12,8 +12,6 @@ from langchain_core.messages import RemoveMessage
 from langgraph_once.metrics import OUTCOMES, streams
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["ATTEMPTS", "Because", "DedupStats", "Kind", "Operation", "removing"]
-
 
 class _Told(StrEnum):
     """Names with what they mean, which `docs/how-it-decides.md` shows."""

@@ -20,8 +20,6 @@ from langgraph_once.stream.part.content import StreamedContent
 from langgraph_once.stream.part.places import TASK_NS_KEY, bare
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["HeldRetry", "Reexecution", "end_of"]
-
 
 class HeldRetry:
     """One message of a new attempt beside the one of the attempt before that it may repeat.

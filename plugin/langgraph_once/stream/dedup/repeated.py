@@ -26,16 +26,6 @@ from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, Place, bare
 from langgraph_once.stream.part.shapes import INTERRUPT_KEY, Part
 
-__all__ = [
-    "METADATA_KEY",
-    "CachedParts",
-    "changed_keys",
-    "has_interrupt",
-    "is_cached",
-    "is_repeated_update",
-    "is_unchanged",
-]
-
 METADATA_KEY = "__metadata__"
 ROOT_KEY = "__root__"
 

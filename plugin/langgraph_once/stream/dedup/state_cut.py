@@ -40,18 +40,6 @@ from langgraph_once.stream.part.messages_within import (
 from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved, names
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = [
-    "Hints",
-    "IsMessageKeyIn",
-    "StateCut",
-    "alias_messages_after_gap",
-    "in_lists",
-    "is_default_key",
-    "listed",
-    "listed_ids",
-    "named_and_not",
-]
-
 
 class Hints:
     """What `HintsHandler` heard of a run beside its states.

@@ -24,8 +24,6 @@ from langgraph_once.stream.part.content import (
     mere_text,
 )
 
-__all__ = ["Seeds", "Texts", "is_original", "original_of", "saying", "says"]
-
 
 class Seeds(dict[str, BaseMessage]):
     """Messages that stood in a thread before its stream, as they were then.

@@ -14,8 +14,6 @@ from langgraph_once.stream.part.content import Content, Details, StreamedContent
 from langgraph_once.stream.part.places import akin, lineage
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["Entry", "State"]
-
 
 class State(StrEnum):
     """How a message stands; `docs/how-it-decides.md` tells what leads to which."""

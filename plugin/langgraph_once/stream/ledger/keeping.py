@@ -30,21 +30,6 @@ from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.content import Content, content_of, details_of
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = [
-    "VERSION",
-    "InMemoryStreamStateStore",
-    "StreamAddress",
-    "StreamStateStore",
-    "is_stream_state_store",
-    "keep_undelivered",
-    "pack_entry",
-    "read_body",
-    "read_undelivered",
-    "unpack_entry",
-    "write_body",
-    "write_undelivered",
-]
-
 MAX_THREADS = 1_000
 MAX_BYTES = 16 * 1024 * 1024
 

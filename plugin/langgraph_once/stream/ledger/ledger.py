@@ -36,8 +36,6 @@ from langgraph_once.stream.part.places import (
 )
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["MAX_MESSAGES", "Ledger"]
-
 Fingerprints: TypeAlias = dict[str, bytes | None]
 """Of a state, by its keys."""
 

@@ -16,8 +16,6 @@ from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.places import TASK_NS_KEY, PerGraph, Place, bare
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["PendingId", "PendingIds", "with_id"]
-
 MAX_PENDING = 1024
 
 

@@ -19,20 +19,6 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from langgraph_once.stream.part.places import task_in
 
-__all__ = [
-    "ANNOTATION_KEY",
-    "NUMBER_KEY",
-    "SCHEMA_VERSION",
-    "Annotation",
-    "PrivateMetadata",
-    "Source",
-    "annotated",
-    "annotation_of",
-    "flagged",
-    "note_in",
-    "source_in",
-]
-
 ANNOTATION_KEY: Final = "once"
 NUMBER_KEY: Final = "once_n"
 """Beside the annotation, on a wire: 1, 2, 3 … for the parts of a stream that carry one. Flat and

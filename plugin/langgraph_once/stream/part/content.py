@@ -22,21 +22,6 @@ from langchain_core.messages import (
     message_chunk_to_message,
 )
 
-__all__ = [
-    "AUTO_ID_PREFIX",
-    "NO_DETAILS",
-    "SPEAKERS",
-    "Content",
-    "Details",
-    "Space",
-    "StreamedContent",
-    "as_whole",
-    "content_of",
-    "details_of",
-    "is_auto",
-    "mere_text",
-]
-
 AUTO_ID_PREFIX = "lc_run-"
 """How the ids begin that LangChain makes for what a model run says without one."""
 

@@ -17,8 +17,6 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-__all__ = ["fingerprint"]
-
 ATOMS = frozenset(
     {str, int, float, bool, type(None), date, datetime, time, timedelta, Decimal, UUID, complex}
 )

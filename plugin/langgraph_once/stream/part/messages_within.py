@@ -18,23 +18,6 @@ from langgraph.func import entrypoint
 from langgraph.types import Command, Overwrite, Send
 from pydantic import BaseModel
 
-__all__ = [
-    "DEFAULT_KEY",
-    "Found",
-    "IsMessageKey",
-    "coerced",
-    "entries_of",
-    "fields_of",
-    "found_in_input",
-    "found_in_update",
-    "is_message_like",
-    "is_raw",
-    "is_sequence",
-    "messages_in",
-    "only_messages",
-    "overwritten",
-]
-
 ATOMS = frozenset({str, int, float, bool, bytes, bytearray, complex, type(None)})
 NO_MESSAGES = (str, bytes, bytearray, memoryview, range)
 OVERWRITE = "__overwrite__"

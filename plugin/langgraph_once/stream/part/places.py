@@ -11,30 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
-__all__ = [
-    "MAX_GRAPHS",
-    "NODE_KEY",
-    "NOWHERE",
-    "NS_SEP",
-    "TASK_NS_KEY",
-    "Pattern",
-    "PerGraph",
-    "Place",
-    "Where",
-    "akin",
-    "around",
-    "bare",
-    "format_namespace",
-    "is_inside",
-    "is_reserved",
-    "lineage",
-    "names",
-    "node_names",
-    "node_path",
-    "task_in",
-    "where_of",
-]
-
 Place: TypeAlias = tuple[str, ...]
 """A graph in the stream, by its namespace; or where in its state something is, by keys."""
 

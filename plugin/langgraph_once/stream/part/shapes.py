@@ -18,29 +18,6 @@ from langgraph.types import Command, Interrupt
 
 from langgraph_once.errors import StreamError
 
-__all__ = [
-    "GAP_MODE",
-    "INTERRUPT_KEY",
-    "MESSAGE_KEYS",
-    "MESSAGE_TYPES",
-    "Part",
-    "StreamModes",
-    "Version",
-    "event_part",
-    "is_resume",
-    "may_repeat",
-    "mode_and_data_at",
-    "mode_set",
-    "reader",
-    "revive",
-    "revive_part",
-    "sdk_part",
-    "token_reader",
-    "v2_part",
-    "with_modes",
-    "writer",
-]
-
 GAP_MODE: Final = "gap"
 """The mode of a part that says that something may be missing; its data say why."""
 

@@ -31,23 +31,6 @@ from langgraph_once.stream.part.places import (
 )
 from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
 
-__all__ = [
-    "ConcurrentWrites",
-    "EmittedMessage",
-    "Meta",
-    "ModelRun",
-    "Task",
-    "TaskWrite",
-    "Tasks",
-    "beside_failed",
-    "dropped",
-    "first_message",
-    "graph_of",
-    "is_sent",
-    "known_first",
-    "raised_update",
-]
-
 # Bounds memory in a node that starts runnables in a loop.
 MAX_STARTED = 64
 

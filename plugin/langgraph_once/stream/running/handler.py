@@ -62,8 +62,6 @@ from langgraph_once.stream.running.inputs import Standing
 from langgraph_once.stream.running.node_handler import NodeHandler
 from langgraph_once.stream.running.run import Run
 
-__all__ = ["OnceMessagesHandler"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -29,8 +29,6 @@ from langgraph_once.stream.running.attempts import EmittedMessage, Meta, Task, f
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 from langgraph_once.stream.running.node_handler import is_node
 
-__all__ = ["HidingMessagesHandler"]
-
 MAX_KNOWN = 256
 
 

@@ -27,8 +27,6 @@ from langgraph_once.stream.part.messages_within import (
     overwritten,
 )
 
-__all__ = ["GivenToGraph", "GivenToTask", "Messages", "Standing"]
-
 Messages: TypeAlias = Sequence[tuple[str, BaseMessage]]
 """The messages in an input, each with the key it is under: as `found_in_input` yields them."""
 

@@ -22,8 +22,6 @@ from langgraph_once.stream.running.attempts import Task
 from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
 from langgraph_once.stream.running.run import PENDING
 
-__all__ = ["OnceMessagesHandlerV2", "install"]
-
 
 class OnceMessagesHandlerV2(HidingMessagesHandler, StreamMessagesHandlerV2):
     """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""

@@ -15,8 +15,6 @@ from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.places import NODE_KEY, TASK_NS_KEY
 from langgraph_once.stream.running.attempts import Meta, Task, Tasks, raised_update
 
-__all__ = ["HintsHandler", "NodeHandler", "is_node"]
-
 
 class NodeHandler(BaseCallbackHandler):
     """Hears the nodes of a run, of all graphs in it, and counts their attempts.

@@ -24,8 +24,6 @@ from langgraph_once.stream.dedup.forms import Form
 from langgraph_once.stream.part.places import node_path
 from langgraph_once.stream.running.inputs import GivenToGraph
 
-__all__ = ["PENDING", "Run"]
-
 PENDING: ContextVar[Run | None] = ContextVar("langgraph_once_run", default=None)
 
 # In langgraph 1.2.24 `add_messages` is a wrapper whose own name is `_add_messages`.

@@ -34,8 +34,6 @@ from langgraph_once.stream.part.places import lineage, task_in
 from langgraph_once.stream.part.shapes import Part, v2_part, writer
 from langgraph_once.stream.v3.reading import EventReader, event_of, mark_of, marked, run_of
 
-__all__ = ["EventFilter", "EventForm", "ExactEvents", "ProtocolForm"]
-
 
 class EventForm(ExactForm):
     """A form of v3. Its reader is sent events, and whole messages for what is left at the end."""

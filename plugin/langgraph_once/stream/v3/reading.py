@@ -17,8 +17,6 @@ from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.places import task_in
 from langgraph_once.stream.part.shapes import Part
 
-__all__ = ["VOID", "EventReader", "Mark", "event_of", "mark_of", "marked", "run_of"]
-
 VOID: Final = {ANNOTATION_KEY: {"void": True}}
 """What the metadata of the end of a message say that was taken back while it was open."""
 

@@ -26,8 +26,6 @@ from langgraph_once.stream.part.places import task_in
 from langgraph_once.stream.part.shapes import Part, event_part, writer
 from langgraph_once.stream.v3.reading import VOID, EventReader, Mark, event_of, mark_of, run_of
 
-__all__ = ["CHANNEL", "HIDDEN_METHOD", "HideEdits", "OnceChannel", "rewrites", "with_channel"]
-
 CHANNEL = "once"
 HIDDEN_METHOD = "messages/removal"
 CHANNEL_METHODS = frozenset({"messages", "values", "updates", "custom"})
