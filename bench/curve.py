@@ -9,8 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["draw"]
-
 DRAWING: Final = Path(__file__).parents[1] / "docs" / "img" / "storage.svg"
 # Of the table whose rows begin with whole KB: others tell of the same threads.
 _ROW: Final = re.compile(r"\| (SQLite|PostgreSQL) \| ([\d,]+) \|((?: [\d,]+ \|){3}.*)")

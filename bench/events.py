@@ -17,8 +17,6 @@ from graphs.models import ScriptedChatModel
 from langgraph_once.events import ChannelStreamingProcessor, TokenStreamingConfig
 from langgraph_once.stream import Part
 
-__all__ = ["report"]
-
 TOKENS = 2_000
 ROUNDS = 16
 ROUNDS_OF = {1_000: 10, 10_000: 4, 100_000: 2}

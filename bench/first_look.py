@@ -24,8 +24,6 @@ from rich.text import Text
 
 from tests.stock_threads import play, stock
 
-__all__ = ["printed"]
-
 ROOT: Final = Path(__file__).parents[1]
 PICTURE: Final = ROOT / "docs" / "img" / "first-look.svg"
 COLUMNS: Final = 80

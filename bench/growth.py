@@ -26,8 +26,6 @@ from langgraph_once.remote.graph import Recipients, Wanted
 from langgraph_once.stream import Part
 from langgraph_once.stream.chunk_filter import chunk_filter, filtered, itself
 
-__all__ = ["READERS", "SHAPES", "Reader", "Runs", "report"]
-
 COUNTS: Final = (100, 1_000, 10_000)
 MODES: Final = ("messages", "updates")
 TOKENS: Final = 3

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["report"]
-
 ROUNDS: Final = 9
 UPSTREAM: Final = (
     "import langgraph.graph, langgraph.pregel, langgraph.prebuilt, langgraph.checkpoint.memory, "

@@ -29,8 +29,6 @@ from bench.threads import postgres
 from langgraph_once.checkpoint import open_postgres_saver, open_sqlite_saver
 from langgraph_once.checkpoint.saver import OnceSaver
 
-__all__ = ["STATES", "measured", "report"]
-
 NAMES: Final = ("upstream", "ours")
 ROUNDS: Final = 7
 MEASURES: Final = ("first write", "next write", "read", "read elsewhere")

@@ -21,8 +21,6 @@ from langgraph.graph import START, MessagesState, StateGraph
 from demo.dev_server import DevServer
 from graphs.models import ScriptedChatModel
 
-__all__ = ["graph", "report", "stock_saver"]
-
 TEXT = "Some words are told, one after the other, to every client. " * 5
 CLIENTS = 50
 ROUNDS = int(os.environ.get("ROUNDS", "7"))

@@ -24,8 +24,6 @@ from typing import Any, Final, NamedTuple
 from bench.threads import postgres
 from tests.stock_threads import copy, fill, stock
 
-__all__ = ["report"]
-
 THREADS: Final = int(os.environ.get("THREADS", "10000"))
 PLAYED: Final = int(os.environ.get("PLAYED", "250"))
 """How many threads are really run; the database copies their rows under other ids."""

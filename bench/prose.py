@@ -9,8 +9,6 @@ import pkgutil
 import textwrap
 from collections.abc import Iterator
 
-__all__ = ["passages"]
-
 PACKAGES = "asyncio concurrent email http importlib json logging multiprocessing unittest xml"
 MODULES = (
     "argparse ast bisect calendar cmd codecs collections configparser contextlib copy csv ctypes "

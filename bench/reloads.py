@@ -22,8 +22,6 @@ from tests.integration_tests.browser import FLAGS, SOURCES, browser_in
 from tests.integration_tests.npm import installed
 from tests.integration_tests.test_front_ends import EXAMPLES, served
 
-__all__ = ["SERVERS", "flickers", "graph", "reloaded", "report"]
-
 RELOADS = int(os.environ.get("RELOADS", "30"))
 FIRST = ("The first answer is complete before the page is loaded again. " * 17).strip()
 SECOND = "The second takes its time, word by word. " * 70

@@ -34,8 +34,6 @@ from graphs.models import ScriptedChatModel
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.remote import stream_run
 
-__all__ = ["long_graph", "report"]
-
 BASE: Final = "`RemoteGraph`"
 ROUNDS: Final = 15
 RUNS: Final = 8

@@ -19,8 +19,6 @@ from bench.serde_timing import Measured, measure
 from bench.timing import compare
 from langgraph_once import OnceSerializer, SerdeConfig
 
-__all__ = ["report"]
-
 SIZES = (1, 20, 100, 1000)
 FOREIGN_SIZES = (1, 20, 100)
 ALLOWED = tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in states.TYPES)

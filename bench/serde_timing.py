@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Measured", "measure"]
-
 _ROUNDS = 60
 _MAX_SECONDS = 1.0
 """What two calls may take together; those of which one takes long are not timed as often."""

@@ -13,8 +13,6 @@ from typing import Any, Final
 from bench.threads import Thread, postgres, postgres_savers, sqlite_savers
 from bench.timing import on_one_core
 
-__all__ = ["report"]
-
 NAMES: Final = ("upstream", "ours")
 STEPS_AT: Final = (3, 10, 30, 100)
 READ_AT: Final = (3, 20, 50, 100, 200, 400, 1000)

@@ -14,17 +14,6 @@ from pydantic import BaseModel, TypeAdapter
 
 from bench.prose import passages
 
-__all__ = [
-    "ODD",
-    "PLAIN",
-    "TYPES",
-    "checkpoint",
-    "dataclasses",
-    "enums",
-    "models",
-    "thread",
-]
-
 LONGEST = 1000
 """Messages in the longest thread: no passage is used twice."""
 

@@ -14,8 +14,6 @@ from bench.curve import draw
 from bench.threads import DELTA, LEAST, Thread, grow, postgres, postgres_savers, sqlite_savers
 from langgraph_once.checkpoint import OncePostgresSaver
 
-__all__ = ["report"]
-
 SIZES = (3, 20, 50, 100, 200, 500, 1000, 2000)
 SMALL = {3: 300, 20: 50}
 """How many threads are written where one takes less than the tables themselves."""

@@ -25,8 +25,6 @@ from langgraph_once.stream.dedup.forms import ExactForm
 from langgraph_once.stream.running.handler import OnceMessagesHandler
 from langgraph_once.stream.running.run import PENDING, Run
 
-__all__ = ["report"]
-
 TOKENS = 2_000
 ROUNDS = 32
 KNOWN = (0, 1_000, 100_000)

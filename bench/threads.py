@@ -27,18 +27,6 @@ from ormsgpack import packb
 from bench.prose import passages
 from langgraph_once.checkpoint import open_postgres_saver, open_sqlite_saver
 
-__all__ = [
-    "DELTA",
-    "LEAST",
-    "Disk",
-    "Grown",
-    "Thread",
-    "grow",
-    "postgres",
-    "postgres_savers",
-    "sqlite_savers",
-]
-
 FILES = 200
 DELTA = "DeltaChannel"
 """The name of upstream's saver, where messages are one."""

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-__all__ = ["Comparison", "compare", "on_one_core", "time_us"]
-
 
 class Comparison(NamedTuple):
     """Median of paired rounds."""

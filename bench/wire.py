@@ -24,8 +24,6 @@ from demo.dev_server import DevServer
 from graphs.models import ScriptedChatModel
 from langgraph_once.platform.sse.encodings import ENCODERS
 
-__all__ = ["graph", "report"]
-
 TEXT = passages(1, 2_000)[0]
 PAUSE_S = 0.01
 ROUNDS = 10

@@ -5,8 +5,6 @@ from __future__ import annotations
 from langgraph_once.checkpoint.by_url import kind_of
 from langgraph_once.checkpoint.postgres.backend import PostgresBackend
 
-__all__ = ["is_postgres"]
-
 
 def is_postgres(database: str) -> bool:
     """Whether a path or URL names a PostgreSQL."""

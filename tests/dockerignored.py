@@ -5,8 +5,6 @@ from __future__ import annotations
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-__all__ = ["is_ignored"]
-
 _LINES = (Path(__file__).parents[1] / ".dockerignore").read_text().splitlines()
 PATTERNS = [line for line in _LINES if line and not line.startswith("#")]
 

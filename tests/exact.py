@@ -9,8 +9,6 @@ from langgraph.pregel import Pregel
 
 from langgraph_once import DedupConfig, once
 
-__all__ = ["exactly"]
-
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 
 

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from hypothesis import settings
 
-__all__ = ["FACTOR", "examples"]
-
 FACTOR: Final = int(os.environ.get("EXAMPLES") or 1)
 """How many times as many as usual. `make test-examples` says twenty."""
 

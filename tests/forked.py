@@ -20,11 +20,6 @@ from typing import IO, Any, Self
 from demo.dev_server import ServerProcess, started
 from tests.thread_pools import work_around_the_fault
 
-__all__ = [
-    *("SCRIPT", "Forked", "clean_environ", "fork_server"),
-    *("run_once", "run_once_in_terminal", "run_python"),
-]
-
 _FORKS = multiprocessing.get_context("forkserver")
 # No package that a user may not have: some tests are about those who do not. What a server reads
 # from its environment as it is imported, as all of `langgraph_api`, is not here either.

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["repair", "verify"]
-
 _WHY = "only operations can verify a database"
 
 

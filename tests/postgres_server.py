@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 import pytest
 
-__all__ = ["Server", "has_vectors", "own_server", "postgres_server", "programs"]
-
 _SETTINGS = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 """It waits for no disk: what it stores is for this run alone."""
 

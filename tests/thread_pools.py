@@ -6,8 +6,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["HAS_FAULT", "USUAL", "work_around_the_fault"]
-
 HAS_FAULT = sys.version_info >= (3, 12)
 """Whether a pool may count more threads as idle than are (CPython 3.12.1 and 3.13.0, `_worker`).
 

@@ -12,8 +12,6 @@ from langgraph_sdk.client import LangGraphClient
 from tests.clients.graphs import Animal
 from tests.clients.recording import Shown, Snapshot, shown
 
-__all__ = ["History", "Unit", "count", "history_of", "units"]
-
 Unit: TypeAlias = tuple[str, str]
 """A piece of content: who says it, and the text or the id of a tool call."""
 

@@ -30,8 +30,6 @@ from tests.clients.play import Cell, worse_cells
 from tests.clients.python_clients import RunFailedError, Screen
 from tests.clients.recording import Recording, Shown, Snapshot, Turn, shown
 
-__all__ = ["IN_PROCESS", "Reader", "play_in_process"]
-
 Reader: TypeAlias = Callable[[Graph, str, dict[str, Any], Screen], AsyncIterator[None]]
 """Runs one turn of a graph on a thread, and shows it; each step is a moment to be seen."""
 

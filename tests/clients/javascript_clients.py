@@ -17,8 +17,6 @@ from tests.clients.play import FrontEnd
 from tests.clients.recording import Asked, Recording
 from tests.integration_tests.npm import installed
 
-__all__ = ["SOURCES", "VARIANTS", "javascript_front_ends"]
-
 SOURCES = Path(__file__).with_name("javascript")
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {

@@ -17,8 +17,6 @@ from typing import TypeAlias
 from tests.clients.history import CALL, History, Unit, count, units
 from tests.clients.recording import Recording, Snapshot
 
-__all__ = ["FAULTS", "Verdict", "judge", "worse"]
-
 FAULTS = {
     "run failed": "the run fails, and by design it does not",
     "id twice": "an id is on the screen twice",

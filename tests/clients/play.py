@@ -18,17 +18,6 @@ from tests.clients.python_clients import PYTHON_CLIENTS, Client
 from tests.clients.recording import Asked, Recording
 from tests.clients.server import wrapped_name
 
-__all__ = [
-    "NOT_KEPT",
-    "Cell",
-    "FrontEnd",
-    "Served",
-    "play",
-    "python_front_ends",
-    "told",
-    "worse_cells",
-]
-
 AT_ONCE = 50
 """How many Python clients are at work at once."""
 

@@ -19,8 +19,6 @@ from langgraph_sdk.client import LangGraphClient
 
 from tests.clients.recording import Asked, Recording, Shown, Snapshot, Turn, shown
 
-__all__ = ["PYTHON_CLIENTS", "Client"]
-
 Client: TypeAlias = Callable[[LangGraphClient, Asked], Awaitable[Recording]]
 """Shows what it is asked for, over the SDK's client as it comes."""
 

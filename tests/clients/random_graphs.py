@@ -35,8 +35,6 @@ from tests.clients.random_nodes import (
 from tests.clients.server import RANDOM, wrapped_name
 from tests.corpus.graphs import text_of
 
-__all__ = ["SEED_KEY", "animal", "assistant_id", "make_assistants", "random_graph"]
-
 SEED_KEY = "seed"
 
 

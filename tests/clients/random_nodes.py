@@ -18,8 +18,6 @@ from tests.clients.graphs.pieces import about, is_first_attempt, model, streamed
 from tests.clients.graphs.zoo import TOPICS
 from tests.corpus.graphs import text_of, without_id
 
-__all__ = ["ALONE", "ASKS", "BEHAVIOURS", "CHANGES", "DIES", "Node", "nodes_by", "text_about"]
-
 NODES = (2, 5)
 """The fewest and the most nodes of a graph."""
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NotRequired, TypedDict
 
-__all__ = ["Asked", "Recording", "Shown", "Snapshot", "Turn", "shown"]
-
 
 class Shown(TypedDict):
     """A message as a person sees it."""

@@ -10,8 +10,6 @@ from typing import Any
 from demo.dev_server import DevServer
 from tests.clients.graphs import ZOO, Animal
 
-__all__ = ["BARE", "ONCE", "RANDOM", "wrapped_name", "zoo_server"]
-
 GRAPHS = "tests.clients.graphs"
 WRAPPED = "langgraph_once.platform.graphs"
 

@@ -10,8 +10,6 @@ from tests.clients.graphs.served import TOKENS
 from tests.clients.graphs.zoo import asks
 from tests.clients.server import BARE, ONCE
 
-__all__ = ["ENCODINGS", "MODES", "bytes_per_token"]
-
 ENCODINGS = ("identity", "gzip", "br", "zstd")
 
 MODES: dict[str, list[str]] = {

@@ -22,8 +22,6 @@ from tests.corpus.content import Buffer
 from tests.corpus.states import Listed, listed
 from tests.corpus.units import Piece, Unit, text_piece
 
-__all__ = ["Consumer"]
-
 Ns = tuple[str, ...]
 Snapshot = Counter[tuple[str | None, str]]
 

@@ -11,8 +11,6 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.corpus.units import USAGE_TOKENS, Piece, call_piece, text_piece
 
-__all__ = ["Buffer"]
-
 THOUGHTS = frozenset({"reasoning", "thinking", "reasoning_content"})
 CALLS = frozenset({"tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"})
 OF_THE_PROVIDER = frozenset(

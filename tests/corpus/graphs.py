@@ -15,21 +15,6 @@ from langgraph.types import Send
 from tests.corpus.models import answers
 from tests.corpus.scenario import Graph
 
-__all__ = [
-    "Asks",
-    "Node",
-    "Steps",
-    "chain",
-    "copies",
-    "fan_out",
-    "nested",
-    "node",
-    "returns",
-    "says",
-    "text_of",
-    "without_id",
-]
-
 Asks: TypeAlias = tuple[Runnable[Any, Any], Any]
 """What a node yields: something to run, and its input."""
 

@@ -14,8 +14,6 @@ from pydantic import Field, PrivateAttr
 
 from tests.corpus.wires import Wire, openai
 
-__all__ = ["BrokenConnectionError", "WireModel", "answers"]
-
 
 class BrokenConnectionError(RuntimeError):
     """The connection to the provider broke."""

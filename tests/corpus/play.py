@@ -18,8 +18,6 @@ from tests.corpus.scenario import Graph, Run, Scenario
 from tests.corpus.variants import Variant
 from tests.exact import exactly
 
-__all__ = ["BEGUN", "SOURCES", "Event", "Source", "applies", "play", "play_two"]
-
 Source = Literal["plain", "dedup", "once", "stock", "chain"]
 """`once` is what a wrapped graph streams to a reader that announced itself, `stock` what it streams
 to any other. `chain` is `dedup` of a wrapped graph's stream: it announces itself."""

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from tests.corpus.variants import Variant
 
-__all__ = ["REASONS", "Reason"]
-
 
 class Reason(NamedTuple):
     """Why a filter gets something wrong, and where."""

@@ -12,8 +12,6 @@ from langgraph.pregel import Pregel
 from tests.corpus.units import QUESTION, Unit
 from tests.corpus.variants import Variant
 
-__all__ = ["ASKED", "CLASSES", "Graph", "Run", "Scenario", "row"]
-
 Graph: TypeAlias = Pregel[Any, Any, Any, Any]
 
 ASKED: dict[str, Any] = {"messages": [("user", QUESTION.piece.says)]}

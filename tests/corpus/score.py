@@ -13,9 +13,6 @@ from tests.corpus.scenario import Scenario
 from tests.corpus.units import Unit
 from tests.corpus.variants import Variant
 
-__all__ = ["Outcome", "Verdict", "score", "score_two"]
-
-
 ANY = 99
 """A bound that bounds nothing."""
 

@@ -9,8 +9,6 @@ from langchain_core.messages import BaseMessage
 
 from langgraph_once.stream.readers import SERVED_KEY
 
-__all__ = ["SERVED", "Screen"]
-
 SERVED: Any = {"metadata": {SERVED_KEY: "0"}}
 """The config of a run of a server."""
 

@@ -11,22 +11,6 @@ from langgraph.graph.message import add_messages
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-__all__ = [
-    "Answered",
-    "DataclassState",
-    "Folder",
-    "InDataclass",
-    "InDict",
-    "InModel",
-    "InTypedDict",
-    "Inbox",
-    "Listed",
-    "ModelState",
-    "Notes",
-    "listed",
-    "merged",
-]
-
 ROLES = frozenset({"ai", "assistant", "human", "user", "tool", "system"})
 
 

@@ -7,24 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-__all__ = [
-    "QUESTION",
-    "USAGE_TOKENS",
-    "Piece",
-    "Unit",
-    "block",
-    "call",
-    "call_piece",
-    "draft",
-    "gone",
-    "heard",
-    "said",
-    "text_piece",
-    "thought",
-    "usage",
-]
-
-
 USAGE_TOKENS = 8
 """The total of each usage that the wires of this corpus send."""
 

@@ -6,8 +6,6 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FEW", "FULL_PRODUCT", "VARIANTS", "Variant"]
-
 Policy = Literal["new_messages", "full"]
 
 

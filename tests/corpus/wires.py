@@ -13,20 +13,6 @@ from langchain_core.messages.tool import ToolCallChunk, tool_call_chunk
 
 from tests.corpus.units import USAGE_TOKENS
 
-__all__ = [
-    "Wire",
-    "accumulated",
-    "accumulated_each",
-    "accumulated_unnamed",
-    "anthropic",
-    "deepseek",
-    "gemini",
-    "interleaved",
-    "numbered",
-    "openai",
-    "responses",
-]
-
 Wire: TypeAlias = Callable[[AIMessage], list[AIMessageChunk]]
 """The chunks of one answer, made anew for each call of the model."""
 

@@ -23,8 +23,6 @@ import pytest
 from tests.clients.graphs import ZOO
 from tests.clients.server import wrapped_name
 
-__all__ = ["AEGRA_VERSION", "aegra_server"]
-
 ROOT = Path(__file__).parents[2]
 
 AEGRA_VERSION = "0.11.0"

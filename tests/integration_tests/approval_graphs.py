@@ -15,8 +15,6 @@ from langgraph.types import Send, interrupt
 
 from graphs.models import ScriptedChatModel
 
-__all__ = ["APPROVALS", "MANIFEST", "Approval"]
-
 BEGIN: Any = {"messages": [{"role": "user", "content": "Please begin.", "id": "asked"}]}
 WRAPPED = "langgraph_once.platform.graphs"
 

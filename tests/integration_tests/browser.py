@@ -19,8 +19,6 @@ import pytest
 
 from tests.integration_tests.npm import installed
 
-__all__ = ["Page", "browser_in"]
-
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SOURCES: Final = Path(__file__).parents[1] / "browser"
 FLAGS: Final = (

@@ -11,18 +11,6 @@ from langgraph.types import Send, interrupt
 
 from graphs.models import ScriptedChatModel
 
-__all__ = [
-    "ASKED",
-    "OK",
-    "PLAN",
-    "TEXT",
-    "asking_graph",
-    "beside_graph",
-    "drawn_graph",
-    "late_graph",
-    "slow_graph",
-]
-
 ASKED: Any = {"messages": [{"role": "user", "content": "Well?"}]}
 PLAN = "Ha ha ha: cut ✂ here ✂ and ✂ höre."
 MORE = "There is more to say than that."

@@ -29,28 +29,6 @@ from tests.corpus.states import listed
 from tests.integration_tests.cut_graphs import ASKED
 from tests.integration_tests.sse_proxy import Cut, CuttingProxy
 
-__all__ = [
-    "AUTO",
-    "CASES",
-    "FORGOTTEN",
-    "MODES",
-    "RESTARTS",
-    "Case",
-    "Outcome",
-    "Restart",
-    "cut_once",
-    "cuts_of",
-    "finished_while_away",
-    "folded",
-    "opened",
-    "outcomes",
-    "restarted",
-    "served",
-    "take",
-    "texts",
-    "texts_of",
-]
-
 GRAPHS = "tests.integration_tests.cut_graphs"
 WRAPPED = "langgraph_once.platform.graphs"
 FORGOTTEN_FRAME = 3

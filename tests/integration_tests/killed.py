@@ -10,8 +10,6 @@ from pathlib import Path
 
 from tests.forked import SCRIPT, Forked, clean_environ, run_once
 
-__all__ = ["KILLS", "kills", "run"]
-
 KILLS = 20
 
 

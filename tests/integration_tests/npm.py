@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["NEEDS_NPM", "check_lock", "installed"]
-
 NO_NETWORK = re.compile("ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTCACHED")
 
 NEEDS_NPM = pytest.mark.skipif(

@@ -33,8 +33,6 @@ from langgraph_once.stream import GAP_MODE
 from tests.integration_tests.cut_graphs import ASKED
 from tests.integration_tests.cuts import opened, take, texts, texts_of
 
-__all__ = ["READERS", "Killed", "killed_amid_resume"]
-
 REMOTE = RemoteConfig(max_retries=30)
 NOTED_S = 10.0
 """How often the server notes its runs."""

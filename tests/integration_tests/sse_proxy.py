@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
-__all__ = ["Cut", "CuttingProxy"]
-
 HEAD_END = b"\r\n\r\n"
 FRAME_END = b"\r\n\r\n"
 

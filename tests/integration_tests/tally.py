@@ -12,8 +12,6 @@ from langchain_core.messages import BaseMessageChunk, RemoveMessage
 from demo.reader import messages_in
 from langgraph_once.stream.part.shapes import revive
 
-__all__ = ["Tally", "message_texts"]
-
 
 @dataclass
 class Tally:

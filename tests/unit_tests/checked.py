@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from langgraph_once.manifest import GRAPHS_MODULE
 from tests.forked import run_once
 
-__all__ = ["APP_PY", "Found", "check", "expect", "wrapped"]
-
 APP_PY = """\
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial

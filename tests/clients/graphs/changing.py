@@ -12,8 +12,6 @@ from tests.clients.graphs.pieces import about, says, streamed
 from tests.clients.graphs.zoo import TOPICS, Animal, Graph
 from tests.corpus.graphs import chain
 
-__all__ = ["ANIMALS"]
-
 CARELESS = "{topic} is full of thieves."
 CAREFUL = "{topic} is best seen with a guide."
 NEXT = "{topic} has been dealt with now."

@@ -18,8 +18,6 @@ from tests.clients.graphs.pieces import DELAY_S, about, says, streamed
 from tests.clients.graphs.zoo import TOPICS, Animal, Graph, asks, resumes
 from tests.corpus.graphs import chain
 
-__all__ = ["ANIMALS"]
-
 EXPERT = "{topic} is what experts call a port."
 
 

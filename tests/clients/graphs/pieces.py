@@ -14,17 +14,6 @@ from langgraph.types import RetryPolicy
 from graphs.models import ScriptedChatModel
 from tests.corpus.models import BrokenConnectionError
 
-__all__ = [
-    "DELAY_S",
-    "RETRY",
-    "BreakingModel",
-    "about",
-    "is_first_attempt",
-    "model",
-    "says",
-    "streamed",
-]
-
 DELAY_S = 0.004
 """Pause after each word; a text of eight words is on its way for as many reads of a client."""
 

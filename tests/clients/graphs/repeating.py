@@ -20,8 +20,6 @@ from tests.clients.graphs.pieces import (
 from tests.clients.graphs.zoo import Animal, Graph
 from tests.corpus.graphs import chain, text_of, without_id
 
-__all__ = ["ANIMALS"]
-
 TEXT = "{topic} lies by the sea, I think."
 NEXT = "{topic} has been dealt with now."
 OK = "Ok {topic}"

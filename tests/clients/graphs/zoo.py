@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 
 from langgraph.pregel import Pregel
 
-__all__ = ["TOPICS", "Animal", "Graph", "asks", "resumes"]
-
 Graph: TypeAlias = Pregel[Any, Any, Any, Any]
 
 TOPICS = ("Oslo", "Lima")

@@ -14,8 +14,6 @@ from tests.corpus.scenario import Graph, Scenario, row
 from tests.corpus.units import Unit, call, gone, said, thought, usage
 from tests.corpus.wires import Wire, anthropic, deepseek, gemini, numbered, openai
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello after some trouble."
 SEARCH: Any = {"name": "search", "args": {"query": "flights to Oslo"}, "id": "call_1"}
 CALLED = call("search", {"query": "flights to Oslo"})

@@ -16,8 +16,6 @@ from tests.corpus.scenario import Graph, Scenario, row
 from tests.corpus.scenarios.attempts import RETRY
 from tests.corpus.units import Unit, said
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello after some trouble."
 SORRY = "Sorry, try later."
 

@@ -15,8 +15,6 @@ from tests.corpus.scenario import Scenario
 from tests.corpus.units import call, said, thought, usage
 from tests.corpus.wires import Wire, anthropic, deepseek, gemini, numbered, openai
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello from the model."
 SEARCH: Any = {"name": "search", "args": {"query": "weather in Paris"}, "id": "call_1"}
 CALLED = call("search", {"query": "weather in Paris"})

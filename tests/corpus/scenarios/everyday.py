@@ -17,8 +17,6 @@ from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.scenario import ASKED, Graph, Run, row
 from tests.corpus.units import draft, heard, said, usage
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello on an ordinary day."
 
 

@@ -13,8 +13,6 @@ from tests.corpus.models import WireModel, answers
 from tests.corpus.scenario import Graph, row
 from tests.corpus.units import call, said
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Let me hand over."
 NEXT = "The next one speaks."
 DONE = "Successfully transferred."

@@ -17,8 +17,6 @@ from tests.corpus.scenario import Graph, Run, Scenario, row
 from tests.corpus.units import QUESTION, Unit, heard, said
 from tests.corpus.variants import Variant
 
-__all__ = ["SCENARIOS"]
-
 ASK = QUESTION.piece.says
 HELLO = "Hello after all that."
 OLD = "It was said long ago."

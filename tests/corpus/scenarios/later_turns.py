@@ -15,8 +15,6 @@ from tests.corpus.models import answers
 from tests.corpus.scenario import ASKED, Graph, Run, row
 from tests.corpus.units import QUESTION, heard, said
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello once more."
 
 

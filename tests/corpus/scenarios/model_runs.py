@@ -19,8 +19,6 @@ from tests.corpus.wires import (
     numbered,
 )
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello from one run."
 SEARCH: Any = {"name": "search", "args": {"query": "museums in Bern"}, "id": "call_1"}
 CALLED = call("search", {"query": "museums in Bern"})

@@ -21,8 +21,6 @@ from tests.corpus.models import answers
 from tests.corpus.scenario import ASKED, Graph, Run, Scenario, row
 from tests.corpus.units import Unit, call, said
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello from below."
 SEARCH: Any = {"name": "search", "args": {"query": "cafes in Graz"}, "id": "call_1"}
 TIMEOUT_S = 5.0

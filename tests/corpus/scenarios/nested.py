@@ -29,8 +29,6 @@ from tests.corpus.states import (
 )
 from tests.corpus.units import QUESTION, Unit, gone, said
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello from a strange place."
 
 

@@ -17,8 +17,6 @@ from tests.corpus.scenario import Graph, row
 from tests.corpus.units import said
 from tests.corpus.variants import Variant
 
-__all__ = ["SCENARIOS"]
-
 THREE = ("From the first.", "From the second.", "From the third.")
 
 

@@ -24,8 +24,6 @@ from tests.corpus.wires import (
     responses,
 )
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello on an ordinary day."
 
 

@@ -13,8 +13,6 @@ from tests.corpus.models import answers
 from tests.corpus.scenario import ASKED, Run, row
 from tests.corpus.units import Unit, call, call_piece, gone, heard, said
 
-__all__ = ["SCENARIOS"]
-
 BAD, GOOD = "A careless phrase.", "A considerate phrase."
 
 

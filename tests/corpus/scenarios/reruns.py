@@ -15,8 +15,6 @@ from tests.corpus.scenario import ASKED, Graph, Run, Scenario
 from tests.corpus.units import call, draft, gone, said, thought, usage
 from tests.corpus.wires import Wire, anthropic, deepseek, numbered, openai
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello before the question."
 SEARCH: Any = {"name": "search", "args": {"query": "hotels in Rome"}, "id": "call_1"}
 ANSWERED = (Run(ASKED), Run(Command(resume="Yes, go on.")))

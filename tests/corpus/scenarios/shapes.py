@@ -18,8 +18,6 @@ from tests.corpus.states import (
 )
 from tests.corpus.units import Unit, said
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello from a strange place."
 
 

@@ -16,8 +16,6 @@ from tests.corpus.graphs import (
 from tests.corpus.scenario import ASKED, Graph, Run, row
 from tests.corpus.units import QUESTION, Unit, call, heard, said
 
-__all__ = ["SCENARIOS"]
-
 OK = "ok then."
 
 

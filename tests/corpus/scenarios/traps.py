@@ -25,8 +25,6 @@ from tests.corpus.models import answers
 from tests.corpus.scenario import Graph, row
 from tests.corpus.units import call, draft, said
 
-__all__ = ["SCENARIOS"]
-
 OK = "ok then."
 
 

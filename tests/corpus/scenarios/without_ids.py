@@ -14,8 +14,6 @@ from tests.corpus.models import answers
 from tests.corpus.scenario import ASKED, Graph, Run, Scenario, row
 from tests.corpus.units import Unit, gone, heard, said
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello without an id."
 
 EDITED = "Edited after it got its id."

@@ -13,8 +13,6 @@ from tests.corpus.models import answers
 from tests.corpus.scenario import Graph, Scenario
 from tests.corpus.units import call, said
 
-__all__ = ["SCENARIOS"]
-
 HELLO = "Hello from the child."
 SEARCH: Any = {"name": "search", "args": {"query": "trains to Lyon"}, "id": "call_1"}
 

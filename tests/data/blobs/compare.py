@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["alike"]
-
 
 def alike(left: Any, right: Any) -> bool:
     """Whether two values are equal and of the same types, also inside."""

@@ -31,8 +31,6 @@ from langgraph_once.serde import Adapter, OnceSerializer, SubclassAdapter
 from langgraph_once.serde.format import Code, head_bytes, object_of, pack
 from tests.data.blobs import model
 
-__all__ = ["CODES", "COMMON", "ELSEWHERE", "FORMS", "KEY", "LAYERS", "VALUES", "Makers", "serde"]
-
 Makers: TypeAlias = dict[str, Callable[[], Any]]
 
 KEY: Final = {"test": base64.b64encode(b"0123456789abcdef").decode()}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Station"]
-
 
 class Station(msgspec.Struct):
     name: str

@@ -18,8 +18,6 @@ from langgraph_once.checkpoint import open_saver
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at, moment_of
 from langgraph_once.config import CheckpointConfig
 
-__all__ = ["THREAD", "lines_of"]
-
 THREAD = "thread"
 
 

@@ -10,8 +10,6 @@ from langchain_core.messages import BaseMessage
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import GraphOutput, Interrupt, PregelTask, StateSnapshot
 
-__all__ = ["differences", "normal"]
-
 IDS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
 
 FROM_SERVER = frozenset(

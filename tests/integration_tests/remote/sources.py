@@ -21,17 +21,6 @@ from tests.corpus.scenario import Run, Scenario
 from tests.corpus.score import Audience, Verdict, score
 from tests.corpus.variants import ALL, Variant
 
-__all__ = [
-    "LOCAL",
-    "REMOTE",
-    "SOURCES",
-    "Source",
-    "corpus_server",
-    "graph_id",
-    "reason",
-    "verdicts",
-]
-
 Source: TypeAlias = Literal["v1", "v2", "v3", "once", "stock"]
 
 LOCAL: tuple[Source, ...] = ("v1", "v2", "v3")

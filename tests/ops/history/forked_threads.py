@@ -12,8 +12,6 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import _messages_delta_reducer, add_messages
 from langgraph.types import Command, Send, interrupt
 
-__all__ = ["FIRST", "PART_TOKENS", "TOKENS", "DeltaState", "State", "config", "graph", "play"]
-
 FIRST = "a word that nobody may see"
 TOKENS, PART_TOKENS = 101, 11
 

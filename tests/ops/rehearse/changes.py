@@ -17,8 +17,6 @@ from typing_extensions import TypedDict
 
 from tests.ops.rehearse.tool_callers import agent, forecast, weather
 
-__all__ = ["BREAKING", "HARMLESS", "Change"]
-
 Build = Callable[[], Any]
 
 

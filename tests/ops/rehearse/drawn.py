@@ -12,8 +12,6 @@ from langgraph.types import RetryPolicy
 
 from tests.ops.rehearse.plans import THINGS, Kind, Lead, Node, Plan
 
-__all__ = ["CHANGES", "HARMLESS", "plans"]
-
 Draw: TypeAlias = Callable[..., Any]
 
 KINDS: st.SearchStrategy[Kind] = st.sampled_from(["work", "work", "ask", "ask", "fail", "quiet"])

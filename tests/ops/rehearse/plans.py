@@ -16,8 +16,6 @@ from langgraph.types import Command, Send, interrupt
 from pydantic import create_model
 from typing_extensions import TypedDict
 
-__all__ = ["THINGS", "DownError", "Kind", "Lead", "Node", "Plan", "World", "build", "modules"]
-
 Lead: TypeAlias = Literal["edge", "join", "branch", "never", "send", "command", "hidden", "goto"]
 Kind: TypeAlias = Literal["work", "quiet", "ask", "fail", "child", "inline"]
 

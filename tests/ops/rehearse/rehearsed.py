@@ -15,8 +15,6 @@ from langgraph_once.platform.state_types import graph_types
 from langgraph_once.serde.rebuildable import TypeStatusChecker
 from langgraph_once_ops.rehearse import Rehearsal, Report, Shape
 
-__all__ = ["kinds", "rehearsed"]
-
 
 def rehearsed(
     database: Path | str,

@@ -11,8 +11,6 @@ from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-__all__ = ["agent", "forecast", "weather"]
-
 
 class Asked(MessagesState):
     trail: NotRequired[Annotated[list[str], operator.add]]

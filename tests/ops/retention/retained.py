@@ -12,8 +12,6 @@ from langgraph_once_ops.retention import prune
 from tests.unit_tests.checkpoint.life_model import At
 from tests.unit_tests.checkpoint.lives import DELTA, EPOCH, Lives, id_at, often
 
-__all__ = ["retain"]
-
 
 @often(
     2,

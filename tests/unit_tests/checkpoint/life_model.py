@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import WRITES_IDX_MAP
 
-__all__ = ["At", "Known", "Model", "exact"]
-
 
 def exact(value: Any) -> Any:
     """A value that is equal to another only if all types in it are, too."""

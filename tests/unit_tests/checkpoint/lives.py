@@ -20,8 +20,6 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.life_model import At, Known, Model, exact
 
-__all__ = ["DELTA", "EPOCH", "KEYS", "TABLES", "Lives", "id_at", "often"]
-
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
 TABLES = (
     *("checkpoints", "checkpoint_blobs", "checkpoint_writes"),

@@ -18,8 +18,6 @@ from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 
-__all__ = ["ToyBackend"]
-
 
 class ToyClaim:
     """A file beside the database."""

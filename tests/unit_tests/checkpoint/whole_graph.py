@@ -11,8 +11,6 @@ from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send, interrupt
 
-__all__ = ["START_INPUT", "Graph", "build", "on", "told"]
-
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 

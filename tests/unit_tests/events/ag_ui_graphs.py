@@ -20,8 +20,6 @@ from langgraph_supervisor import create_supervisor
 from graphs.models import ScriptedChatModel
 from tests.unit_tests.events.threads import answers, call, chained, said
 
-__all__ = ["GRAPHS", "TURNS"]
-
 RETRY = RetryPolicy(max_attempts=2, initial_interval=0.001, jitter=False)
 OSLO, BERGEN = call("look", "c1", q="oslo"), call("look", "c2", q="bergen")
 

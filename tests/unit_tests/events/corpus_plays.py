@@ -25,19 +25,6 @@ from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.units import Piece
 from tests.corpus.variants import Variant
 
-__all__ = [
-    "EVERYTHING",
-    "MESSAGES",
-    "aplay",
-    "aplayed",
-    "deviations",
-    "every_scenario",
-    "everything_told",
-    "pieces",
-    "play",
-    "played",
-]
-
 EVERYTHING = TokenStreamingConfig(enabled_namespaces={"**"})
 
 MESSAGES = Variant("sync", "v2", ("messages",), subgraphs=True)

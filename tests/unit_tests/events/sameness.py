@@ -18,14 +18,6 @@ from langgraph_once.events import (
 from tests.corpus.scenario import Scenario
 from tests.unit_tests.events.corpus_plays import EVERYTHING, play
 
-__all__ = [
-    "all_of",
-    "all_told",
-    "assert_same",
-    "assert_same_but_for_form",
-    "messages_and_asides",
-]
-
 IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}")
 
 

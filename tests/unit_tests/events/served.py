@@ -18,8 +18,6 @@ from tests.corpus.scenario import Graph, Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.unit_tests.events.team import team
 
-__all__ = ["MANIFEST", "SERVED", "minutes", "name_of"]
-
 PER_CLASS = 2
 WRAPPED = "langgraph_once.platform.graphs"
 

@@ -25,8 +25,6 @@ from tests.corpus.graphs import Steps, node
 from tests.corpus.models import answers
 from tests.corpus.scenario import Graph
 
-__all__ = ["QUESTION", "brief", "processor", "team"]
-
 QUESTION: Any = {"messages": [("human", "Which is warmer, Paris or Oslo?")]}
 
 

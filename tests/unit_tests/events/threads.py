@@ -15,18 +15,6 @@ from graphs.models import ScriptedChatModel
 from langgraph_once import once
 from langgraph_once.events import ChannelStreamingProcessor, Event, TokenStreamingConfig, Transcript
 
-__all__ = [
-    "ASKED",
-    "answers",
-    "call",
-    "chained",
-    "play",
-    "said",
-    "shown",
-    "tokens",
-    "told_calls",
-]
-
 ASKED: Any = {"messages": [HumanMessage("Please.", id="asked")]}
 
 

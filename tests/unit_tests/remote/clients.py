@@ -15,12 +15,6 @@ from langgraph_once.remote import join_run, stream_run
 from langgraph_once.stream import Part
 from tests.unit_tests.remote.raw_server import RUN, THREAD, RawServer, answer, events, stream
 
-__all__ = [
-    *("BEGUN", "CUSTOM", "EVENTS_LOST", "EVENTS_MISSING", "QUICK", "RUN_UNKNOWN", "SUCCESS"),
-    "Client",
-    *("custom", "cut_run", "numbers", "rest_of", "run_of"),
-]
-
 BEGUN = ("metadata", {"run_id": RUN, "attempt": 1}, "1-0")
 SUCCESS = answer({"run_id": RUN, "status": "success"})
 QUICK = RemoteConfig(max_retries=2)

@@ -9,8 +9,6 @@ import time
 from collections.abc import Iterable
 from typing import Any, Self
 
-__all__ = ["RUN", "THREAD", "RawServer", "answer", "events", "stream", "unsized"]
-
 THREAD = "01a20000-0000-7000-8000-000000000001"
 RUN = "01a20000-0000-7000-8000-000000000002"
 

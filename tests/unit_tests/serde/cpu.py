@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["least_seconds", "within"]
-
 _TRIES = 3
 _BUSY_FACTOR = 4
 _STEPS = 1_000_000

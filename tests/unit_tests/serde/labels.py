@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["label"]
-
 _WIDTH = 40
 _OWN_TO_A_PROCESS = re.compile(r" at 0x|set\(|\{[^:]*\}")
 """Addresses, and sets, whose order depends on how strings are hashed."""

@@ -14,8 +14,6 @@ import ormsgpack
 
 from langgraph_once.serde.layers.tag import Tag
 
-__all__ = ["mutate", "mutate_tree"]
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random

@@ -6,8 +6,6 @@ from typing import Any
 
 from langgraph_once.config import SerdeConfig
 
-__all__ = ["strict_config"]
-
 
 def strict_config(**settings: Any) -> SerdeConfig:
     """Return a configuration under which reading refuses what it would replace by default."""

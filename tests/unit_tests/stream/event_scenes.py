@@ -13,19 +13,6 @@ from langgraph.types import RetryPolicy, Send
 from tests.corpus.models import BrokenConnectionError, WireModel, answers
 from tests.corpus.wires import anthropic, numbered
 
-__all__ = [
-    "AS_PLAIN",
-    "HELLO",
-    "REPEATED",
-    "Graph",
-    "alone",
-    "beside",
-    "calls",
-    "handles",
-    "nested",
-    "talks",
-]
-
 HELLO = "Hello there friend"
 RETRY = RetryPolicy(initial_interval=0.001, jitter=False, max_attempts=4, retry_on=Exception)
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, PrivateAttr
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
-
-__all__ = ["Box", "Knot", "Locked", "Mode", "Pair", "Point", "Text", "back", "once"]
-
-from enum import Enum
-from typing import NamedTuple
 
 
 def once(*adapters: Any, **settings: Any) -> OnceSerializer:

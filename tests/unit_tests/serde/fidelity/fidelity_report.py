@@ -19,8 +19,6 @@ from tests.unit_tests.serde.fidelity.table import ROWS, once2
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import SerializerProtocol
 
-__all__ = ["PATH", "Outcome", "outcome", "report", "table_lines"]
-
 PATH: Final = Path(__file__).parents[4] / "docs" / "fidelity.md"
 
 Outcome = Literal["same", "equal", "changed", "lost", "raises"]

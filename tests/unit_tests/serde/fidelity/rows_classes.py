@@ -11,8 +11,6 @@ from pydantic import AnyUrl, SecretBytes, SecretStr
 from tests.unit_tests.serde.fidelity import kinds as k
 from tests.unit_tests.serde.fidelity import model_kinds as m
 
-__all__ = ["ROWS"]
-
 
 def _with_attributes(value: Any, **attributes: Any) -> Any:
     for name, attribute in attributes.items():

@@ -60,8 +60,6 @@ from langgraph.types import (
 from tests.unit_tests.serde.fidelity.kinds import Colour, Plain
 from tests.unit_tests.serde.fidelity.model_kinds import Person
 
-__all__ = ["ROWS"]
-
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
 USAGE: Any = {
     "input_tokens": 3,

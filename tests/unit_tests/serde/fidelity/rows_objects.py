@@ -14,8 +14,6 @@ import pydantic.v1
 from tests.unit_tests.serde.fidelity import kinds as k
 from tests.unit_tests.serde.fidelity import object_kinds as o
 
-__all__ = ["ROWS"]
-
 
 def _with(value: Any, **attributes: Any) -> Any:
     vars(value).update(attributes)

@@ -11,8 +11,6 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 
-__all__ = ["ROWS"]
-
 BERLIN = ZoneInfo("Europe/Berlin")
 GRID = np.arange(12, dtype="i4").reshape(3, 4)
 PERSON = np.dtype([("name", "U5"), ("size", ">f4", (2,)), ("inner", [("ok", "?")])], align=True)

@@ -33,8 +33,6 @@ from tests.unit_tests.serde.fidelity.kinds import (
     shout,
 )
 
-__all__ = ["ROWS"]
-
 BERLIN = ZoneInfo("Europe/Berlin")
 
 

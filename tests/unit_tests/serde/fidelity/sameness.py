@@ -33,8 +33,6 @@ import pydantic.v1
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["difference", "parts"]
-
 Part = tuple[str, Any]
 
 _LEAVES = (int, str, bytes, type(None), type(...), type(NotImplemented))

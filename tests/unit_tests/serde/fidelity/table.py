@@ -19,8 +19,6 @@ from tests.unit_tests.serde.fidelity import (
     rows_python,
 )
 
-__all__ = ["DROPPED", "ROWS", "Row", "once2"]
-
 
 class Row(NamedTuple):
     """A value and what users call it."""

@@ -9,24 +9,6 @@ import ormsgpack
 
 from langgraph_once.serde.format import Code, head_bytes
 
-__all__ = [
-    *(
-        "HERE",
-        "P",
-        "again",
-        "array",
-        "ext",
-        "graph",
-        "many",
-        "mapping",
-        "node",
-        "nothing",
-        "obj",
-        "obj_of_raw",
-    ),
-    *("pack", "raw", "shared", "split", "stock", "tupled", "value"),
-]
-
 HERE = "tests.unit_tests.serde.hostile.classes"
 """Where the classes are that rows name; it is imported."""
 P = 2**61 - 1

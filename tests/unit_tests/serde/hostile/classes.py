@@ -9,8 +9,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import pydantic
 
-__all__ = ["RAN"]
-
 RAN: list[str] = []
 T = TypeVar("T")
 

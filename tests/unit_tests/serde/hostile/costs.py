@@ -30,8 +30,6 @@ from tests.unit_tests.serde.hostile.build import (
     value,
 )
 
-__all__ = ["COSTS", "PRESSED"]
-
 _LINKS: Final = [None, None, False]
 _ONE: Final = pack(1)
 

@@ -19,8 +19,6 @@ from tests.unit_tests.serde.hostile.build import (
     value,
 )
 
-__all__ = ["DATA"]
-
 _LINKS: Final = [None, None, False]
 _HUGE: Final = raw(ext(Code.INT, b"\x7f" + b"\xff" * 20_000))
 _NETWORK: Final = raw(value(29, "::/0"))

@@ -27,8 +27,6 @@ from tests.unit_tests.serde.hostile.shapes import SHAPES
 from tests.unit_tests.serde.hostile.upstream import LANGGRAPH
 from tests.unit_tests.serde.mutate import mutate
 
-__all__ = ["main"]
-
 _MOST_BYTES: Final = 4 << 30
 _MAX_SECONDS: Final = 2.0
 _LONGEST: Final = 20_000

@@ -21,8 +21,6 @@ from tests.unit_tests.serde.hostile.build import (
     value,
 )
 
-__all__ = ["CALLS", "FORBIDDEN", "NAMED", "UNIMPORTED"]
-
 UNIMPORTED: Final = (
     *("this:d", "antigravity:geohash", "idlelib.run:main", "turtle:Turtle", "turtledemo:x"),
     *(

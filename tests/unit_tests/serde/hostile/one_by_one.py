@@ -17,8 +17,6 @@ from langgraph_once.serde import OnceSerializer
 from tests.unit_tests.serde.hostile import classes
 from tests.unit_tests.serde.hostile.data import ONE_BY_ONE
 
-__all__ = ["main"]
-
 _MOST_BYTES = 3 << 30
 _MOST_SECONDS = 2
 

@@ -21,8 +21,6 @@ from langgraph.types import Command, Send
 
 from tests.unit_tests.serde.hostile import classes as c
 
-__all__ = ["ORDINARY"]
-
 ORDINARY: list[Any] = [
     [HumanMessage("a"), AIMessage("b"), Document("c")],
     [PromptTemplate.from_template("{a}"), Send("a", 1), Command(goto="a")],

@@ -26,8 +26,6 @@ from langgraph_once.serde import OnceSerializer
 from tests.unit_tests.serde.hostile import classes
 from tests.unit_tests.serde.hostile.table import HOSTILE, Hostile
 
-__all__ = ["main"]
-
 _MOST_BYTES = 3 << 30
 _MOST_SECONDS = 20
 _TOLD = ("os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pty.", "sys.set")

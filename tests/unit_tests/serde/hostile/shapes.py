@@ -26,8 +26,6 @@ from tests.unit_tests.serde.hostile.build import (
     value,
 )
 
-__all__ = ["SHAPES"]
-
 _RECORD: Final = head_bytes("record", f"{HERE}:Record")
 _LIST_HEAD: Final = head_bytes("hashed", "set")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -10,10 +11,6 @@ from tests.unit_tests.serde.hostile.data import DATA
 from tests.unit_tests.serde.hostile.named import CALLS, NAMED
 from tests.unit_tests.serde.hostile.shapes import SHAPES
 from tests.unit_tests.serde.hostile.upstream import LANGGRAPH, LANGGRAPH_COSTS, LANGGRAPH_JSON
-
-__all__ = ["HOSTILE", "Hostile", "squeezed"]
-
-import sys
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -10,8 +10,6 @@ from typing import Any, Final
 from tests.unit_tests.serde.hostile.build import HERE, P, array, ext, nothing, pack, stock
 from tests.unit_tests.serde.hostile.named import FORBIDDEN, UNIMPORTED
 
-__all__ = ["LANGGRAPH", "LANGGRAPH_COSTS", "LANGGRAPH_JSON"]
-
 _ALL: Final = [name.split(":", 1) for name in (*FORBIDDEN, *UNIMPORTED)]
 _GADGETS: Final = ("Gadget", "Shown", "Zone", "Restored", "Reduced", "Cleaning", "WithMeta", "note")
 _HUMAN: Final = ("langchain_core.messages.human", "HumanMessage")

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["BREACHES", "ELSEWHERE", "WRAPPER_BREACHES"]
-
 BREACHES: Final[dict[str, str]] = {
     "class with dict()": "LangGraph's row: a dict, for `safe` calls no class that is not of data",
     "class with model_dump()": "LangGraph's row: the same",

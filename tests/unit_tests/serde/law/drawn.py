@@ -6,8 +6,6 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-__all__ = ["moment", "number", "plain", "word", "words"]
-
 _WORDS = ("a", "tea", " Green ", "naïve", "☃", "1", "2026-01-01", "two words", "x" * 40)
 
 

@@ -17,8 +17,6 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_once.serde import UnstoredError
 from tests.unit_tests.serde.fidelity.sameness import difference, parts
 
-__all__ = ["LOST", "STOCK", "breach", "same", "stock_gives"]
-
 STOCK: Final = JsonPlusSerializer()
 
 _LEAVES: Final = {str, bytes, int, float, bool, type(None)}

@@ -42,8 +42,6 @@ from langgraph.types import Command, Interrupt, Overwrite, RetryPolicy, Send, Ti
 from tests.unit_tests.serde.law import values as v
 from tests.unit_tests.serde.law.drawn import moment, number, plain, word
 
-__all__ = ["KINDS"]
-
 
 def _usage(r: Random) -> Any:
     counts = {"input_tokens": number(r), "output_tokens": 2, "total_tokens": 5}

@@ -14,8 +14,6 @@ from pydantic import SecretBytes, SecretStr, create_model
 from tests.unit_tests.serde.law import classes as c
 from tests.unit_tests.serde.law.drawn import moment, number, plain, word, words
 
-__all__ = ["KINDS"]
-
 
 def _plain(r: Random) -> c.Plain:
     return c.Plain(name=word(r), count=number(r), tags=words(r))

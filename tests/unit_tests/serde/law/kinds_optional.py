@@ -14,8 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from tests.unit_tests.serde.law.drawn import moment, number, word, words
 
-__all__ = ["KINDS", "Optional"]
-
 _CLASSES = "tests.unit_tests.serde.law.optional_classes"
 
 

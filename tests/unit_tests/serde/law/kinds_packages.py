@@ -17,8 +17,6 @@ import pydantic
 from tests.unit_tests.serde.law import classes
 from tests.unit_tests.serde.law.drawn import moment, number, word, words
 
-__all__ = ["KINDS"]
-
 
 def _numbers(r: Random) -> list[int]:
     return [number(r) for _ in range(4)]

@@ -23,8 +23,6 @@ from pydantic import TypeAdapter
 from tests.unit_tests.serde.law import values as v
 from tests.unit_tests.serde.law.drawn import moment, number, plain, word, words
 
-__all__ = ["KINDS"]
-
 FROM_JSON: TypeAdapter[datetime] = TypeAdapter(datetime)
 TIME_FROM_JSON: TypeAdapter[time] = TypeAdapter(time)
 

@@ -15,8 +15,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["breaches_elsewhere"]
-
 
 def breaches_elsewhere(recipes: Iterable[Any], path: Path) -> dict[str, list[str]]:
     """Return how rows break the law in another process, by kind; `path` is a file to write."""

@@ -18,8 +18,6 @@ from tests.unit_tests.serde.law.wrappers import WRAPPERS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["KINDS", "MISSING", "Recipe"]
-
 _OPTIONAL = kinds_optional.KINDS
 
 MISSING: Final = {name for name, kind in _OPTIONAL.items() if find_spec(kind.package) is None}

@@ -12,8 +12,6 @@ from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.law.judge import LOST, STOCK, breach, stock_gives
 from tests.unit_tests.serde.law.pool import Recipe
 
-__all__ = ["breaches"]
-
 Row = tuple[str, bytes]
 
 

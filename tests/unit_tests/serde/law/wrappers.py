@@ -13,8 +13,6 @@ from langgraph.types import Command, Interrupt, Overwrite, Send
 from tests.unit_tests.serde.law import classes as c
 from tests.unit_tests.serde.law.drawn import word
 
-__all__ = ["WRAPPERS"]
-
 
 def _tool_call(value: Any, r: Random) -> AIMessage:
     return AIMessage("", tool_calls=[{"name": "f", "args": {"a": value}, "id": "1"}])

@@ -11,18 +11,6 @@ from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.serde.registry import FORMS
 from tests.unit_tests.serde.fidelity.sameness import difference
 
-__all__ = [
-    "assert_comes_back",
-    "back",
-    "each",
-    "make",
-    "moved",
-    "name_of",
-    "shown",
-    "stock_shown",
-    "take",
-]
-
 SERDE: Final = OnceSerializer(SerdeConfig(compression="none"))
 _STRICT_STOCK: Final = JsonPlusSerializer(allowed_msgpack_modules=None)
 

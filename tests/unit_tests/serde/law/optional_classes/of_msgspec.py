@@ -3,8 +3,6 @@
 from importlib import import_module
 from typing import Any
 
-__all__ = ["FrozenStruct", "Struct"]
-
 msgspec: Any = import_module("msgspec")  # mypy need not know whether it is installed
 
 

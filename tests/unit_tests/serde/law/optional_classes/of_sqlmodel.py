@@ -3,8 +3,6 @@
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Hero"]
-
 sqlmodel: Any = import_module("sqlmodel")  # mypy need not know whether it is installed
 
 
