@@ -3,6 +3,9 @@
 import pytest
 
 from langgraph_once.checkpoint.pieces import values
+from tests.unit_tests.checkpoint.conftest import database, here, path, saver, serde
+
+__all__ = ["database", "here", "path", "saver", "serde"]
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ import pytest
 
 from langgraph_once.errors import EncryptionError
 from langgraph_once.platform.store import store
-from tests.unit_tests.platform.test_store_socket import ADA, MUST, once, values
+from tests.unit_tests.platform.test_store_socket import ADA, MUST, once, project, values
+
+__all__ = ["project"]
 
 
 async def test_values_are_encrypted_by_one_command_and_made_plain_by_another(
