@@ -203,3 +203,16 @@ def test_what_is_hidden_is_never_left_out() -> None:
     for data in (ledger.to_bytes(), ledger.beside({}, is_done=True)):
         restored = Ledger.from_bytes(data)
         assert all(restored.hides(f"m{number}") for number in range(1_000))
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_beside_a_state_stand_the_other_ids_of_what_it_holds(is_done: bool) -> None:
+    """A copy of what was streamed is in the state under an id of its own."""
+    dedup = Deduplicator()
+    fed(dedup, *tokens("streamed", "Hello"), *tokens("alone", "Bye", task="n:2"))
+    fed(dedup, Part((), "messages", AIMessage("Hello", id="copy"), TASK))
+    state = {"copy": AIMessage("Hello", id="copy"), "alone": AIMessage("Bye", id="alone")}
+    data = dedup.ledger.beside(state, is_done=is_done)
+    (entry,) = Ledger.from_bytes(data, beside=lambda: state).entries("copy")
+    assert entry.ids == ["streamed", "copy"]
+    assert b"alone" not in data
