@@ -175,7 +175,7 @@ REASONS: dict[str, tuple[Reason, ...]] = {
         ("removed-answer", "summarized", "removed-in-child", "removed-and-said-again"),
     ),
     **_of((EDITED, WRITTEN), ("dict-copied-edited", "pair-copied-edited")),
-    **_of((EDITED,), ("dict-copied-edited-in-a-graph",)),
+    **_of((EDITED, WRITTEN_INSIDE), ("dict-copied-edited-in-a-graph",)),
     **_of((REMOVED, WRITTEN), ("dict-copied-removed",)),
     **_of((KEPT,), ("summarized-and-kept",)),
     **_of((REMOVED, NAMELESS), ("removed-unstreamed", "removed-copy", "removed-in-later-turn")),
