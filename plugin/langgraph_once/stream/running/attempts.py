@@ -277,7 +277,7 @@ def raised_update(error: BaseException, task: Task, node: str | None) -> Command
     """What a command that was raised to the graph of this task says to write there."""
     if not isinstance(error, ParentCommand):
         return None
-    (command,) = error.args
+    command = error.args[0]
     graph_names = {task.ns, node_path(task.ns.split(NS_SEP)), node}  # as upstream compares it
     return Command(update=command.update) if command.graph in graph_names else None
 

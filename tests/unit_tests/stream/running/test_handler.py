@@ -134,6 +134,20 @@ class TestFound:
         team = graph_of(crew=chain(node)).compile()
         assert texts(graph_of(team=team).compile()) == ["Handed over."]
 
+    def test_a_command_that_is_raised_with_more_beside_it(self) -> None:
+        """LangGraph looks at the first argument alone."""
+
+        class Explained(ParentCommand):
+            def __init__(self, command: Command[Any], *why: str) -> None:
+                super().__init__(command)
+                self.args = (command, *why)  # type: ignore[assignment]  # as of any exception
+
+        def node(_: Any) -> None:
+            update = {"messages": [AIMessage("Handed over.")]}
+            raise Explained(Command(graph="crew", update=update), "too hard for me")
+
+        assert texts(graph_of(crew=chain(node)).compile()) == ["Handed over."]
+
     def test_the_handler_finds_messages_in_entrypoint_final(self) -> None:
         @entrypoint()
         def flow(_: str) -> Any:
