@@ -91,6 +91,7 @@ def test_a_project_of_a_template_is_wired_and_undone(tmp_path: Path) -> None:
     file = template(tmp_path)
     file.chmod(0o600)
     installed = {"PYTHONPATH": str(tmp_path / "src")}
+    (tmp_path / ".gitignore").write_bytes("généré/".encode("latin-1"))
     asked = init(tmp_path, **installed)
     assert (asked.returncode, asked.stderr, file.read_text()) == (0, "", TEMPLATE)
     assert "`--yes` writes without asking" in asked.stdout
@@ -100,6 +101,7 @@ def test_a_project_of_a_template_is_wired_and_undone(tmp_path: Path) -> None:
     run = init(tmp_path, "--yes", **installed)
     assert (run.returncode, run.stderr, file.read_text()) == (0, "", WIRED)
     assert "`langgraph-once init --undo` takes it back" in run.stdout
+    assert "Add .langgraph_once/ to .gitignore" in run.stdout
     assert "pyproject" not in run.stdout
     assert file.stat().st_mode & 0o777 == 0o600
     again = init(tmp_path, "--yes", **installed)
@@ -110,7 +112,7 @@ def test_a_project_of_a_template_is_wired_and_undone(tmp_path: Path) -> None:
     assert (undone.returncode, file.read_text()) == (0, TEMPLATE)
     assert "nothing to undo" in init(tmp_path, "--undo", "--yes").stderr
     assert {each.name for each in tmp_path.iterdir()} == {
-        *("src", "pyproject.toml", "langgraph.json", ".langgraph_once")
+        *("src", "pyproject.toml", "langgraph.json", ".langgraph_once", ".gitignore")
     }
     assert not list((tmp_path / ".langgraph_once").iterdir())
 
@@ -227,8 +229,10 @@ def test_what_is_said_of_a_store_stays(tmp_path: Path) -> None:
 def test_a_project_without_langgraph_json_gets_one(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(GRAPH)
     (tmp_path / ".env").write_text("")
+    (tmp_path / ".gitignore").write_text("")
     run = init(tmp_path, "--yes", "--database", "threads.sqlite")
     assert run.returncode == 0, run.stderr
+    assert ".gitignore" not in run.stdout, "nothing of theirs is kept in our folder"
     file = tmp_path / "langgraph.json"
     assert json.loads(file.read_text()) == {
         "dependencies": ["."],
@@ -279,7 +283,9 @@ def test_mistakes_are_one_line_and_nothing_is_written(tmp_path: Path) -> None:
         assert file.read_text() == text
     file.write_text('{"graphs": {"a": "b:c"}, "checkpointer": {"path": "d.e"}}')
     assert "--graph is for a project without" in told("--graph", "agent=agent.py:graph")
-    assert "has a checkpointer: write the file as its `once.path`" in told("--database", "t.sqlite")
+    refused = told("--database", "t.sqlite")
+    assert "has a checkpointer: write the file as its `once.path`" in refused
+    assert "`langgraph-once migrate --into` copies the threads" in refused
 
 
 @pytest.mark.slow

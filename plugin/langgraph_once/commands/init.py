@@ -97,7 +97,7 @@ def _refuse_what_is_there(
     if database is not None and parsed.get("checkpointer"):
         raise click.UsageError(
             f"{CONFIG} has a checkpointer: write the file as its `once.path`, or set a URL as "
-            f"{_DATABASE_URL}; `langgraph-once migrate --to` copies the threads there"
+            f"{_DATABASE_URL}; `langgraph-once migrate --into` copies the threads there"
         )
 
 
@@ -146,12 +146,12 @@ def _refuse_without_graphs(plan: Plan) -> None:
 def _is_agreed(before: str | None, after: str | None, yes: bool) -> bool:
     """Show the difference, and ask where somebody can answer; None stands for no file."""
     _show(before or "", after or "")
-    if not yes and not sys.stdin.isatty():
+    if yes:
+        return True
+    if not sys.stdin.isatty():
         click.echo("Nothing is written yet; `--yes` writes without asking.")
         return False
-    if not yes:
-        click.confirm(f"Remove {CONFIG}?" if after is None else f"Write {CONFIG}?", abort=True)
-    return True
+    return click.confirm(f"Remove {CONFIG}?" if after is None else f"Write {CONFIG}?", abort=True)
 
 
 def _write(text: str | None) -> None:
@@ -233,7 +233,8 @@ def _tell_next(before: dict[str, Any], after: str, environ: dict[str, str]) -> N
             "must be installed."
         )
     ignored, folder = Path(".gitignore"), _RECORD.parent.name
-    if ignored.is_file() and f'"{folder}/' in after and folder not in ignored.read_text():
+    is_new = ignored.is_file() and folder not in ignored.read_text(errors="replace")
+    if is_new and folder in after:
         click.echo(f"Add {folder}/ to .gitignore: threads are kept there.")
     click.echo("Next: langgraph dev")
 
