@@ -86,9 +86,9 @@ class SerdeConfig:
     """Compress written values."""
 
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
-    """The most bytes that one value may decompress to. Rebuilding a value may take 4 GB of memory,
-    and more where this limit is above 256 MB. A value that might take more is not written, so every
-    written value can be read. docs/bounds.md has figures."""
+    """The most bytes that one value may decompress to. To build its objects may take 4 GB of
+    memory; if this limit is above 256 MB, more. A value that might exceed these limits is not
+    written, so every written value can be read. docs/bounds.md has figures."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
     """On reading, an object whose class is gone or refused: return what LangGraph would hand on (a

@@ -29,7 +29,7 @@ from langgraph_once.stream.running.run import Run
 
 
 def twin_of(saver: BaseCheckpointSaver[Any], thread: StreamThread) -> BaseCheckpointSaver[Any]:
-    """A saver that is as `saver`, and tells `thread` where a run begins and what it comes to.
+    """A copy of `saver` that tells `thread` which checkpoints a run reads and which it stores.
 
     LangGraph makes shallow copies of savers, too (1.2.24, `BaseCheckpointSaver.with_allowlist`). A
     twin shares even the attributes of its original: what one of them sets up, the other has.

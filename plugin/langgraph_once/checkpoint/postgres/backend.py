@@ -76,7 +76,7 @@ class PostgresBackend(Backend):
         return postgres_snapshot(self.database, schema or None)
 
     def connect(self, schema: str) -> AbstractContextManager[Callable[..., Any]]:
-        """Open one connection, each statement of which is a transaction."""
+        """Open one connection. Each statement on it is a transaction of its own."""
         from langgraph_once.checkpoint.postgres.saver import connect_to_postgres
 
         return connect_to_postgres(self.database, schema or None)

@@ -17,7 +17,8 @@ _HOLDERS = ("CheckpointerConfig", "HttpConfig", "StoreConfig", "GraphDef")
 def unread_keys(parsed: Mapping[str, Any]) -> Iterator[CheckFinding]:
     """Yield the keys that have no effect.
 
-    Others may keep keys of theirs in the file; so only what is almost a known key counts.
+    Other tools may keep keys of their own in the file. So a key counts only if it is nearly one
+    that is known.
 
     Args:
         parsed: A `langgraph.json`.

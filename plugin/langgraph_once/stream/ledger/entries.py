@@ -165,13 +165,13 @@ def original_of(
     space: Space = "same",
     may_lack_thoughts: bool = False,
 ) -> T | None:
-    """The first of some messages, each with what it says, that another repeats, if one is.
+    """The first message that a copy repeats; None if it repeats none.
 
     Args:
-        content: What the other says.
-        originals: The messages.
+        content: What the copy says.
+        originals: The messages, each with what it says.
         space: What white space may differ, where none says just the same.
-        may_lack_thoughts: Whether the other may have left out blocks that are no text.
+        may_lack_thoughts: Whether the copy may have left out blocks that are no text.
     """
     known = list(originals)
     for allowed in dict.fromkeys(("same", space)):

@@ -43,7 +43,7 @@ class Entry:
             came inside a state, which does not tell.
         id: The id under which the consumer has it.
         said: What the consumer has of it.
-        ids: Its id and those of its copies.
+        ids: The id of the message, and then the ids of its copies.
         within: The task that runs the graph in whose state it came, where it came in one.
         run: The model run that made it, where that is known.
         steps: The steps in which its task and the tasks around it run, outermost first; empty

@@ -176,7 +176,10 @@ def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
 
 
 def pack_entry(entry: Entry, state: Mapping[str, BaseMessage]) -> dict[str, Any]:
-    """The fields of a message that a saved ledger holds; of what `state` tells not what it says."""
+    """The fields of a message that a saved ledger holds.
+
+    What the message says is left out if the state of the thread tells it.
+    """
     kept = {name: getattr(entry, name) for name in KEPT}
     kept["claimed"] = sorted(entry.claimed)
     found = _found(state, entry.ids)

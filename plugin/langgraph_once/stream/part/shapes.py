@@ -192,7 +192,7 @@ def event_part(event: Any) -> Part:
 
 
 def _values(chunk: Any, *keys: str) -> list[Any]:
-    """What a mapping has under keys, each of which it must have."""
+    """The values of a mapping under these keys. All of the keys must be there."""
     if not isinstance(chunk, Mapping) or not chunk.keys() >= {*keys}:
         raise _unexpected(chunk, "a mapping with " + ", ".join(f"`{key}`" for key in keys))
     return [chunk[key] for key in keys]
