@@ -20,6 +20,7 @@ from langgraph_once.stream.ledger.entries import saying
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Content, is_auto
+from langgraph_once.stream.part.places import Place
 
 MAX_OPEN: Final = 32
 """How many of the messages that a task streams are looked at: the last ones. Some sources name no
@@ -125,6 +126,16 @@ class Guess:
             return None
         self._stats.inferred += 1
         return entry
+
+    def told_inside(self, ns: Place, node: str, content: Content) -> bool:
+        """D2: whether an update of a graph inside a node told, without an id, what an update of
+        the node repeats without one.
+
+        LangGraph gives a message its id while the update goes out: who reads fast sees none.
+        """
+        is_known = self._ledger.pending_ids.leaves_graph(ns, node, content)
+        self._stats.inferred += is_known
+        return is_known
 
     # Models that broke off.
 

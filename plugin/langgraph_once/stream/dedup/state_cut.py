@@ -278,6 +278,9 @@ class StateCut:
         if pending.comes_in_update(self._ns, content):
             return True
         original = self._original(content)
+        guesses = self.hints is None and original is None
+        if guesses and self.guess.told_inside(self._ns, self._node, content):
+            return True
         self.ledger.await_id(self._ns, content, entry=original, in_update=True)
         return original is not None
 

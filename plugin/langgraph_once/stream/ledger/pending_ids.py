@@ -13,7 +13,7 @@ from langgraph_once.stream.ledger.entries import saying
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.annotation import annotated, annotation_of
 from langgraph_once.stream.part.content import Content
-from langgraph_once.stream.part.places import TASK_NS_KEY, PerGraph, Place, bare
+from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, PerGraph, Place, bare
 from langgraph_once.stream.part.shapes import Part
 
 MAX_PENDING = 1024
@@ -70,6 +70,27 @@ class PendingIds(deque[PendingId]):
         missing = (k for k in self if k.in_messages and not k.in_update and k.ns == ns)
         if (known := saying(content, missing)) is not None:
             known.in_update = True
+        return known is not None
+
+    def leaves_graph(self, ns: Place, node: str, content: Content) -> bool:
+        """Whether an update of a graph inside a node carried this; from now on `ns` is to name it.
+
+        Args:
+            ns: The graph of the node.
+            node: The node, named as by `bare`.
+            content: What an update of the node says without an id.
+        """
+        depth = len(ns)
+        inside = (
+            known
+            for known in self
+            if known.in_update
+            and known.ns[:depth] == ns
+            and len(known.ns) > depth
+            and bare(NS_SEP.join(known.ns[: depth + 1])) == node
+        )
+        if (known := saying(content, inside)) is not None:
+            known.ns = ns
         return known is not None
 
     def drop_parts(self, message_id: str | None = None) -> None:

@@ -323,6 +323,32 @@ class TestStates:
             {"agent": {"messages": [], "n": 1}},
         ]
 
+    @pytest.mark.parametrize("first_id", [None, "inner"])
+    def test_what_a_graph_inside_told_comes_once_whether_it_had_its_id_yet(
+        self, states: Deduplicator, first_id: str | None
+    ) -> None:
+        """A sync stream of LangGraph names a message while its reader may already have it."""
+        told, again = AIMessage("Hello", id=first_id), AIMessage("Hello")
+        out = fed(
+            states,
+            Part(("agent:1",), "updates", {"agent": {"messages": [told]}}),
+            update(again),
+            update(again),  # it stands for one alone
+            values(AIMessage("Hello", id="outer"), AIMessage("Hello", id="second")),
+        )
+        assert [_messages_in(data) for data in out] == [[told], [], [again], []]
+
+    def test_a_node_beside_a_graph_may_say_the_same_without_an_id(
+        self, states: Deduplicator
+    ) -> None:
+        told, other = AIMessage("yes"), AIMessage("yes")
+        out = fed(
+            states,
+            Part(("team:1",), "updates", {"agent": {"messages": [told]}}),
+            Part((), "updates", {"other": {"messages": [other]}}),
+        )
+        assert out[1] == {"other": {"messages": [other]}}
+
     @pytest.mark.parametrize("data", [None, 3, "text", [], {}, [None], {"a": [{"b": ()}]}])
     def test_states_without_messages_pass(self, states: Deduplicator, data: Any) -> None:
         assert fed(states, Part((), "updates", data))[0] is data
