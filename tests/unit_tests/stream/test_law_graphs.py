@@ -231,6 +231,12 @@ def said_at_last(state: Any) -> Counter[str]:
         ("graph", [("dies_once", "ok"), ("writes_pair", "ok"), ("edits", "ha ha ha")]),
     ]
 )
+@example(  # one of two tasks that write a message may run again, and return it as it was given
+    nodes=[
+        ("writes", "Another text."),
+        ("branches", [("edits", "ha ha ha"), ("edits", "Another text."), ("dies_once", "ok")]),
+    ]
+)
 def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
     graph = exactly(Script().graph(nodes, checkpointer=InMemorySaver()))
     consumer = Consumer()

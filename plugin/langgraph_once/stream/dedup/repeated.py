@@ -10,7 +10,7 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -18,6 +18,8 @@ from langchain_core.messages import BaseMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.dedup.state_cut import IsMessageKeyIn, listed
+from langgraph_once.stream.ledger.entries import says
+from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, annotated
 from langgraph_once.stream.part.content import as_whole, content_of
@@ -112,18 +114,21 @@ class CachedParts:
     has_cache: bool
     with_results: bool = True
     annotates: bool = True
+    _said: dict[str, Entry] = field(default_factory=dict, init=False)
 
     def expand(self, part: Part) -> Iterator[Part]:
         """A part of mode `updates`, if it was asked for, after the messages only it tells of."""
         wants_updates = "updates" in self.modes
         came_before = is_repeated_update(part, self.ledger, note=not wants_updates)
         is_news = is_cached(part) and (self.has_cache or self.ledger.epoch > 1)
-        for node, update in part.data.items() if came_before or is_news else ():
+        for node, update in part.data.items() if came_before or is_news or self._said else ():
             if came_before:
                 for message, _ in listed(update):
                     self._stand(part.ns, node, message)
-            elif node != METADATA_KEY:
+            elif is_news and node != METADATA_KEY:
                 yield from self._messages(part, node, update)
+            elif not is_cached(part):
+                yield from self._left_as_given(part.ns, node, update)
         if wants_updates:
             yield part
 
@@ -174,6 +179,25 @@ class CachedParts:
             flags = {"unnamed": is_unnamed, "given": is_known, "resumed": not self.has_cache}
             meta = self._meta(node, task, "node", **flags)
             yield Part(part.ns, "messages", as_whole(message), meta)
+            said = (each for each in self.ledger.entries(str(message.id)) if each.task == task)
+            self._said.update((str(message.id), each) for each in said)
+
+    def _left_as_given(self, ns: Place, node: str, update: Any) -> Iterator[Part]:
+        """What a task that ran returns as it was given, and a cached one beside it has changed.
+
+        The handler is silent on it: of the tasks that it knows, none has changed it. The list
+        keeps what the task wrote whose name is last, until a later step changes it.
+        """
+        for message, _ in listed(update) if self._said else ():
+            message_id = str(message.id)
+            beside = self._said.get(message_id)
+            if beside is None or self.ledger.entries(message_id) != (beside,):
+                continue
+            graph, _, cached = beside.task.rpartition(NS_SEP)
+            is_kept = graph == NS_SEP.join(ns) and cached < node
+            if is_kept and not says(beside, message_id, content_of(message)):
+                meta = self._meta(node, NS_SEP.join((*ns, node)), "node", given=True, wins=True)
+                yield Part(ns, "messages", as_whole(message), meta)
 
     def _meta(self, node: str, task: str, source: Source, **flags: bool) -> dict[str, Any]:
         note: Any = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)

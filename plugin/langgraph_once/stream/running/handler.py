@@ -352,10 +352,17 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self._send(meta[0], message, metadata, task)
 
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:
-        """Whether it is other than what the task was given, or the graphs around it were."""
-        if str(message.id) in task.given.named:
+        """Whether it is other than what the task was given, or the graphs around it were.
+
+        A graph inside may have told another: a task beside it there, which was done in a run
+        before, has written this.
+        """
+        if (message_id := str(message.id)) in task.given.named:
             with_details = self.run.form.tells_details
-            return not task.given.has(message, with_details=with_details)
+            if not task.given.has(message, with_details=with_details):
+                return True
+            inside = self._concurrent.inside(task.ns, message_id)
+            return inside is not None and content_of(inside) != content_of(message)
         return not self._was_given(task, message)
 
     def _was_given(self, task: Task, message: BaseMessage) -> bool:

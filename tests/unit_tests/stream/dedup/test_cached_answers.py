@@ -126,6 +126,47 @@ def test_what_a_done_task_wrote_is_not_taken_for_what_one_beside_said_under_its_
     assert [entry.task for entry in ledger.entries("m") if entry.written] == ["a:1"]
 
 
+def edits_beside(cached: str, edits: str) -> Any:
+    """A graph of nodes side by side, "a" and "b", both of which write the last message.
+
+    Args:
+        cached: The one whose answer a cache provides.
+        edits: The one that edits it; the other returns it as it is.
+    """
+
+    def edited(state: Any) -> Any:
+        return {"messages": [AIMessage("Edited.", id=state["messages"][-1].id)]}
+
+    builder: Any = StateGraph(MessagesState)
+    for name in ("a", "b"):
+        write = edited if name == edits else lambda state: {"messages": state["messages"][-1:]}
+        policy = CachePolicy(key_func=lambda _: "same") if name == cached else None
+        builder.add_node(name, write, cache_policy=policy)
+        builder.add_edge(START, name)
+    graph = builder.compile(cache=InMemoryCache())
+    graph.invoke({"messages": [AIMessage("First.", id="m")]})
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("cached", "edits", "in_a_graph"),
+    [("a", "a", False), ("b", "b", False), ("a", "a", True), ("b", "b", True), ("b", "a", True)],
+)
+def test_of_a_cached_and_a_live_task_that_write_one_message_the_reader_has_the_list_s(
+    cached: str, edits: str, in_a_graph: bool
+) -> None:
+    """It keeps the one whose name is last, though it returns the message as it was given."""
+    graph = edits_beside(cached, edits)
+    plain = chain(lambda _: {"messages": [AIMessage("First.", id="m")]}, graph)
+    if not in_a_graph:
+        plain, asked = graph, {"messages": [AIMessage("First.", id="m")]}
+    else:
+        asked = ASKED
+    said = list(exactly(plain).stream(asked, stream_mode="messages", subgraphs=True))
+    wanted = plain.invoke(asked)["messages"][-1].text
+    assert folded([message for _, message in said]).get("m", "First.") == wanted
+
+
 def test_of_equal_answers_each_stands_for_itself() -> None:
     """One came whole, one did not come: the one that came is not taken for the other."""
     builder: Any = StateGraph(MessagesState)
