@@ -179,8 +179,8 @@ class CachedParts:
             flags = {"unnamed": is_unnamed, "given": is_known, "resumed": not self.has_cache}
             meta = self._meta(node, task, "node", **flags)
             yield Part(part.ns, "messages", as_whole(message), meta)
-            said = (each for each in self.ledger.entries(str(message.id)) if each.task == task)
-            self._said.update((str(message.id), each) for each in said)
+            own = (each for each in self.ledger.entries(str(message.id)) if each.task == task)
+            self._said.update((str(message.id), each) for each in own)
 
     def _left_as_given(self, ns: Place, node: str, update: Any) -> Iterator[Part]:
         """What a task that ran returns as it was given, and a cached one beside it has changed.

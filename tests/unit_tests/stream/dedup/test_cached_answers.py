@@ -156,12 +156,9 @@ def test_of_a_cached_and_a_live_task_that_write_one_message_the_reader_has_the_l
     cached: str, edits: str, in_a_graph: bool
 ) -> None:
     """It keeps the one whose name is last, though it returns the message as it was given."""
+    first: Any = {"messages": [AIMessage("First.", id="m")]}
     graph = edits_beside(cached, edits)
-    plain = chain(lambda _: {"messages": [AIMessage("First.", id="m")]}, graph)
-    if not in_a_graph:
-        plain, asked = graph, {"messages": [AIMessage("First.", id="m")]}
-    else:
-        asked = ASKED
+    plain, asked = (chain(lambda _: first, graph), ASKED) if in_a_graph else (graph, first)
     said = list(exactly(plain).stream(asked, stream_mode="messages", subgraphs=True))
     wanted = plain.invoke(asked)["messages"][-1].text
     assert folded([message for _, message in said]).get("m", "First.") == wanted
