@@ -15,7 +15,7 @@ from langchain_core.messages.ai import UsageMetadata
 from pydantic_core import from_json
 
 from langgraph_once.errors import CallbackError
-from langgraph_once.stream.part.places import NOWHERE, Where
+from langgraph_once.stream import NOWHERE, Where
 
 C = TypeVar("C")
 

@@ -15,7 +15,10 @@ shapes.py      the server's JSON to objects of a local graph, and back (no I/O)
 from langgraph_once.floors import blame_old_packages
 
 with blame_old_packages():
+    from langgraph_once.remote.following.questions import at_once as at_once
+    from langgraph_once.remote.following.run_reader import RunReader as RunReader
     from langgraph_once.remote.graph import OnceRemoteGraph
+    from langgraph_once.remote.reconnect import Reading as Reading, aread_run as aread_run
     from langgraph_once.remote.runs import (
         AsyncRunStream,
         RunOptions,
@@ -23,6 +26,7 @@ with blame_old_packages():
         join_run,
         stream_run,
     )
+    from langgraph_once.remote.shapes import wire_mode as wire_mode
 
 __all__ = [
     "AsyncRunStream",

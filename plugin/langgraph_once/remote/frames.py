@@ -24,8 +24,7 @@ from langgraph_once.errors import StreamError
 from langgraph_once.remote.following.numbers import Frame, without_number
 from langgraph_once.remote.shapes import put_tuples
 from langgraph_once.serde import rebuild_message
-from langgraph_once.stream import annotation_of
-from langgraph_once.stream.part.annotation import NUMBER_KEY
+from langgraph_once.stream import NUMBER_KEY, annotation_of
 
 CHUNK: Final = (AIMessageChunk.__module__, AIMessageChunk.__name__)
 

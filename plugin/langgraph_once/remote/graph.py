@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, nullcontext
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -34,15 +34,17 @@ from langgraph_once.remote.shapes import (
 )
 from langgraph_once.remote.threads import RemoteThreads, shows_options
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
-from langgraph_once.stream import GAP_MODE, Ledger, Part
-from langgraph_once.stream.chunk_filter import (
-    ChunkFilter,
-    afiltered,
-    chunk_filter,
-    filtered,
-    itself,
+from langgraph_once.stream import (
+    GAP_MODE,
+    Ledger,
+    Part,
+    StreamModes,
+    Version,
+    achunks_of,
+    chunks_of,
+    may_repeat,
+    mode_set,
 )
-from langgraph_once.stream.part.shapes import StreamModes, Version, may_repeat, mode_set
 
 logger = logging.getLogger("langgraph_once.remote")
 
@@ -219,9 +221,8 @@ class OnceRemoteGraph(RemoteThreads):
             RemoteException: The run failed on the server.
             StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
-        wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        parts = self._parts(input, config, wanted, kwargs)
-        return filtered(nullcontext((parts, lambda: chunks, nullcontext())))
+        wanted, shape = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
+        return chunks_of(self._parts(input, config, wanted, kwargs), **shape)
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -235,9 +236,8 @@ class OnceRemoteGraph(RemoteThreads):
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """`stream`, async."""
-        wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        parts = self._aparts(input, config, wanted, kwargs)
-        return afiltered(nullcontext((parts, lambda: chunks, nullcontext())))
+        wanted, shape = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
+        return achunks_of(self._aparts(input, config, wanted, kwargs), **shape)
 
     def invoke(
         self,
@@ -317,18 +317,22 @@ class OnceRemoteGraph(RemoteThreads):
         subgraphs: bool,
         version: Version,
         ledger: Ledger | None,
-    ) -> tuple[Wanted, ChunkFilter]:
-        """What a stream is asked for, and what makes its chunks."""
+    ) -> tuple[Wanted, dict[str, Any]]:
+        """What a stream is asked for, and the arguments of `chunks_of`."""
         if stream_mode is None:
             stream_mode = "values" if is_task(config) else "updates"
         ledger = Ledger() if ledger is None else ledger
         if not may_repeat(input):
             ledger.forget_updates()
-        chunks = chunk_filter(
-            stream_mode, subgraphs, version, ledger=ledger, config=self.dedup, read=itself
-        )
         gap = {GAP_MODE} if version == "v2" else frozenset[str]()
-        return Wanted(mode_set(stream_mode) | gap, subgraphs, ledger), chunks
+        wanted = Wanted(mode_set(stream_mode) | gap, subgraphs, ledger)
+        return wanted, {
+            "stream_mode": stream_mode,
+            "subgraphs": subgraphs,
+            "version": version,
+            "ledger": ledger,
+            "config": self.dedup,
+        }
 
     def _parts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options

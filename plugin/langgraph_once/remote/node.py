@@ -27,14 +27,22 @@ from langgraph.types import Command, Interrupt
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream import Deduplicator, Part, annotation_of
-from langgraph_once.stream.part.annotation import annotated
-from langgraph_once.stream.part.content import as_whole
-from langgraph_once.stream.part.messages_within import found_in_input
-from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, lineage, node_path
-from langgraph_once.stream.part.shapes import INTERRUPT_KEY
-from langgraph_once.stream.readers import SERVED_KEY, TASK_ID_KEY
-from langgraph_once.stream.running.handler import OnceMessagesHandler
+from langgraph_once.stream import (
+    INTERRUPT_KEY,
+    NS_SEP,
+    SERVED_KEY,
+    TASK_ID_KEY,
+    TASK_NS_KEY,
+    Deduplicator,
+    OnceMessagesHandler,
+    Part,
+    annotated,
+    annotation_of,
+    as_whole,
+    found_in_input,
+    lineage,
+    node_path,
+)
 
 NS_KEY = "checkpoint_ns"
 STREAM_KEY = "__pregel_stream"

@@ -6,14 +6,13 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from langgraph.graph.ui import ui_message_reducer
 
 from langgraph_once.events import Transcript
 from langgraph_once.events.reading.part_reader import UIMessages, is_ui_message
 from langgraph_once.events.reading.thread_memory import ThreadMemory
-from langgraph_once.stream.part.places import NOWHERE
+from langgraph_once.stream.places import NOWHERE
 
 
 def told(*messages: dict[str, Any], max_messages: int = 9) -> list[tuple[Any, ...]]:

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Self
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream import Part, annotation_of
-from langgraph_once.stream.part.annotation import NUMBER_KEY
+from langgraph_once.stream import NUMBER_KEY, Part, annotation_of
 
 ATTEMPT_KEY: Final = "run_attempt"
 """Where a LangGraph server notes in the metadata how often it has begun the run. Each attempt is

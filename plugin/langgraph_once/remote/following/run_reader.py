@@ -29,9 +29,7 @@ from langgraph_once.remote.following.retries import (
     says_unknown,
 )
 from langgraph_once.remote.shapes import local_parts
-from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.shapes import mode_set, revive
+from langgraph_once.stream import GAP_MODE, Part, found_in_update, mode_set, revive
 
 Headers: TypeAlias = Mapping[str, str] | None
 
