@@ -1,13 +1,11 @@
 """A URL goes in; the chunks of a local graph come out, each once, through every cut.
 
-graph.py       `OnceRemoteGraph`: stream, invoke, v3; who gets the parts
-threads.py     its part that reads and writes states
+graph.py       `OnceRemoteGraph`: stream, invoke, v3, states; who gets the parts
 node.py        a remote graph as a node of a local graph, perhaps on its own server
 runs.py        `stream_run` and `join_run`, with a user's own SDK client
 v3.py          v3 runs, with our channel
 reconnect.py   the loop: connect, read, ask what became of the run, connect again
-connection.py  one HTTP connection to an event stream, sync and async
-frames.py      bytes to frames; how long a frame may be; tokens without reading what repeats
+connection.py  one HTTP connection to an event stream, sync and async; its bytes to frames
 following/     frames to parts, each once; what to do after a cut (no I/O)
 shapes.py      the server's JSON to objects of a local graph, and back (no I/O)
 """

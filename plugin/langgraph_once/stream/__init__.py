@@ -91,7 +91,6 @@ from langgraph_once.stream.messages_within import (
 )
 from langgraph_once.stream.places import (
     NODE_KEY as NODE_KEY,
-    NOWHERE as NOWHERE,
     NS_SEP as NS_SEP,
     TASK_NS_KEY as TASK_NS_KEY,
     Pattern as Pattern,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 from langchain_core.messages import AIMessageChunk
 
-from langgraph_once.remote.frames import TokenReader
+from langgraph_once.remote.connection import TokenReader
 from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import Part
 from tests.examples import examples

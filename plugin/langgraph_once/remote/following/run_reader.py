@@ -12,8 +12,13 @@ from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
-from langgraph_once.remote.following.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.following.numbers import ATTEMPT_KEY, Frame, Numbers
+from langgraph_once.remote.following.alignment import (
+    ATTEMPT_KEY,
+    Alignment,
+    AmbiguousError,
+    Frame,
+    Numbers,
+)
 from langgraph_once.remote.following.reconcile import (
     Delivered,
     RunHistory,
