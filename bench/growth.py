@@ -6,7 +6,6 @@ import asyncio
 import gc
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import nullcontext
 from typing import Any, Final, Protocol, TypeAlias
 
 from langchain_core.messages import AIMessage, AIMessageChunk
@@ -23,8 +22,7 @@ from langgraph_once import (
     once,
 )
 from langgraph_once.remote.graph import Recipients, Wanted
-from langgraph_once.stream import Part
-from langgraph_once.stream.chunk_filter import chunk_filter, filtered, itself
+from langgraph_once.stream import Part, chunks_of
 
 COUNTS: Final = (100, 1_000, 10_000)
 MODES: Final = ("messages", "updates")
@@ -161,11 +159,8 @@ class _Remote:
 
     def read(self, parts: Iterable[Part]) -> Iterator[Any]:
         reading = Recipients(Wanted(frozenset(MODES), True, self._ledger), None)
-        chunks = chunk_filter(
-            list(MODES), True, "v1", ledger=self._ledger, config=None, read=itself
-        )
         told = (each for part in parts for each in reading.feed(part))
-        return filtered(nullcontext((told, lambda: chunks, nullcontext())))
+        return chunks_of(told, list(MODES), True, "v1", ledger=self._ledger, config=None)
 
 
 class _Events:

@@ -21,9 +21,9 @@ from bench.timing import compare, on_one_core, time_us
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms import ExactForm
-from langgraph_once.stream.running.handler import OnceMessagesHandler
-from langgraph_once.stream.running.run import PENDING, Run
+from langgraph_once.stream.forms import ExactForm
+from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.run import PENDING, Run
 
 TOKENS = 2_000
 ROUNDS = 32

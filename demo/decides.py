@@ -19,7 +19,7 @@ from langgraph.types import RetryPolicy
 from graphs.models import SCRIPTED, chat_model
 from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.stream import Part, annotation_of
-from langgraph_once.stream.dedup.operations import Operation
+from langgraph_once.stream.forms import Operation
 
 __all__ = ["told"]
 

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.stream.part.annotation import annotation_of
-from langgraph_once.stream.part.shapes import revive
+from langgraph_once.stream.annotation import annotation_of
+from langgraph_once.stream.shapes import revive
 
 __all__ = ["MODES", "Piece", "Reader", "Verdict", "messages_in"]
 

@@ -141,7 +141,7 @@ class _Failures(logging.Handler):
         self.told.append(record.getMessage())
 
 
-_LOGS = ("langchain_core.callbacks.manager", "langgraph_once.stream.dedup.deduplicator")
+_LOGS = ("langchain_core.callbacks.manager", "langgraph_once.stream.deduplicator")
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ _INTERRUPTED: Final = 130
 _OURS: Final = {
     "init": "init:init_command",
     "check": "check:check_command",
-    "types": "types:types_command",
+    "types": "check:types_command",
     "migrate": "migrate:migrate_command",
     "demo": "demo:demo_command",
     "schema": "settings_reference:schema_command",

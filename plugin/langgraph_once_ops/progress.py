@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from langgraph_once.checkpoint.moving.cells import Progress as Told
-from langgraph_once.commands.opened_database import telling
+from langgraph_once.commands import telling
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.stream.part.annotation import annotation_of
+from langgraph_once.stream.annotation import annotation_of
 from tests.agents import AGENTS, ROOMS, WIRES, agent, wire_of
 from tests.agents.fold import folded
 from tests.agents.judge import FEW, OTHERS, VARIANTS, judged, streamed

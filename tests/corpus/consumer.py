@@ -17,7 +17,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.stream.part.annotation import annotation_of
+from langgraph_once.stream.annotation import annotation_of
 from tests.corpus.content import Buffer
 from tests.corpus.states import Listed, listed
 from tests.corpus.units import Piece, Unit, text_piece

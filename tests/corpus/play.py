@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
-from langgraph_once.stream.v3.reading import VOID
+from langgraph_once.stream.v3 import VOID
 from tests.corpus.scenario import Graph, Run, Scenario
 from tests.corpus.variants import Variant
 from tests.exact import exactly

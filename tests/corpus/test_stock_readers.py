@@ -14,7 +14,7 @@ from langchain_core.messages import (
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.stream.part.annotation import ANNOTATION_KEY
+from langgraph_once.stream.annotation import ANNOTATION_KEY
 from tests.agents.judge import PLAYS
 from tests.corpus.play import BEGUN, Event, applies
 from tests.corpus.scenario import Scenario

@@ -24,7 +24,7 @@ from langgraph_once.remote.following.questions import at_once
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.reconnect import Reading, aread_run
 from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.part.shapes import mode_set, revive
+from langgraph_once.stream.shapes import mode_set, revive
 from tests.corpus.states import listed
 from tests.integration_tests.cut_graphs import ASKED
 from tests.integration_tests.sse_proxy import Cut, CuttingProxy

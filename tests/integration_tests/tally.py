@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import BaseMessageChunk, RemoveMessage
 
 from demo.reader import messages_in
-from langgraph_once.stream.part.shapes import revive
+from langgraph_once.stream.shapes import revive
 
 
 @dataclass

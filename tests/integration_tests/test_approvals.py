@@ -15,7 +15,7 @@ from langgraph_sdk import get_sync_client
 
 from demo.dev_server import DevServer
 from langgraph_once.events import Event, Transcript, UsageEvent, from_dict
-from langgraph_once.stream.part.shapes import revive
+from langgraph_once.stream.shapes import revive
 from tests.forked import Forked
 from tests.integration_tests.approval_graphs import APPROVALS, BEGIN, MANIFEST
 

@@ -32,7 +32,7 @@ from langgraph_once.events import ChannelMode, ChannelUpdateEvent
 from langgraph_once.remote import RunOptions, join_run, stream_run
 from langgraph_once.stream import Part
 from langgraph_once.stream.graph import ATTEMPT_KEY
-from langgraph_once.stream.part.shapes import revive
+from langgraph_once.stream.shapes import revive
 from tests.forked import run_python
 from tests.integration_tests.cuts import AUTO, folded, opened
 from tests.integration_tests.served import HELLO

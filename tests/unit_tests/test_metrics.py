@@ -27,7 +27,7 @@ from langgraph_once.metrics import METRICS, OUTCOMES
 from langgraph_once.metrics.counts import Durations, PoolCounts, streams
 from langgraph_once.metrics.prometheus import prometheus_text
 from langgraph_once.settings import load_settings
-from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind
+from langgraph_once.stream.forms import Because, DedupStats, Kind
 from tests.unit_tests.stream.scenes import ASKED, chain, says_copy
 
 Sample = tuple[str, frozenset[tuple[str, str]]]

@@ -1,4 +1,4 @@
-"""`langgraph-once check`: what would stop the server or be ignored by it, before it starts."""
+"""`langgraph-once check` and `types`: what would stop the server, and which types are stored."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ from pathlib import Path
 
 import click
 
-from langgraph_once.commands.project_settings import CONFIG, json_option, prepare, read_json
+from langgraph_once.commands.project_settings import (
+    CONFIG,
+    config_option,
+    json_option,
+    load,
+    prepare,
+    read_json,
+)
 from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.check import CheckFinding, check_project
-from langgraph_once.platform.types import report_types, summary
+from langgraph_once.platform.types import as_json, as_text, report_types, summary
 from langgraph_once.settings import load_settings
 
 
@@ -95,3 +102,27 @@ def _check_port(host: str, port: int) -> Iterator[CheckFinding]:
                 f"`make dev PORT={free}` or `langgraph dev --port {free}`"
             )
             yield CheckFinding(effect="stops", where=f"port {port}", problem=problem)
+
+
+@click.command("types", short_help="List the types that are stored, and what they need.")
+@config_option
+@json_option
+@click.option("--check", "strictly", is_flag=True, help="Exit with 1 if a type needs a line.")
+def types_command(config: str, for_machines: bool, strictly: bool) -> None:
+    """Tell which types the database and the graphs hold, and print the setting they need.
+
+    Nothing is written, and no value or key is printed; the server may be running.
+
+    \b
+    Examples:
+      langgraph-once types
+      langgraph-once types --check
+    """
+    settings, manifest = load(config)
+    found = report_types(settings, manifest, config=Path(config))
+    if for_machines:
+        tell(as_json(found))
+    else:
+        tell(as_text(found))
+    if strictly and found.attention:
+        sys.exit(1)

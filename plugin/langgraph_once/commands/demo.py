@@ -46,7 +46,7 @@ def demo_command(
       langgraph-once demo http://127.0.0.1:2024 agent --say "To Rome, please."
       langgraph-once demo http://127.0.0.1:2024 research --answer approve
     """
-    from langgraph_once.compare.comparison import as_json, compared, faults, is_unwrapped, table
+    from langgraph_once.compare import as_json, compared, faults, is_unwrapped, table
 
     start = _started(say, given)
     answers = [_json_or_text(each) for each in answer]

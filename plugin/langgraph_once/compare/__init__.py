@@ -15,6 +15,13 @@ listens: `SideRequest(run_ids=…)` joins them again from their beginning.
 """
 
 from langgraph_once.compare.client import counting_client
+from langgraph_once.compare.comparison import (
+    as_json,
+    compared,
+    faults,
+    is_unwrapped,
+    table,
+)
 from langgraph_once.compare.follower import MODES, Follower
 from langgraph_once.compare.sides import SideRequest, all_followed, followed
 from langgraph_once.compare.view import (
@@ -54,7 +61,12 @@ __all__ = [
     "View",
     "ViewEvent",
     "all_followed",
+    "as_json",
+    "compared",
     "counting_client",
+    "faults",
     "followed",
+    "is_unwrapped",
+    "table",
     "to_dict",
 ]

@@ -21,12 +21,16 @@ from langgraph_once.compare.view import (
     ViewEvent,
 )
 from langgraph_once.config import DedupConfig
-from langgraph_once.events.codec import as_json
-from langgraph_once.events.reading.channels import ArtifactTracker
-from langgraph_once.events.vocabulary import ToolCallEvent
-from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
-from langgraph_once.stream.part.messages_within import entries_of, found_in_update
-from langgraph_once.stream.part.shapes import INTERRUPT_KEY
+from langgraph_once.events import ArtifactTracker, ToolCallEvent, as_json
+from langgraph_once.stream import (
+    INTERRUPT_KEY,
+    Deduplicator,
+    Ledger,
+    Part,
+    annotation_of,
+    entries_of,
+    found_in_update,
+)
 
 MODES: Final = ("messages", "updates", "values", "custom")
 """The modes that a stream is to be asked for, from subgraphs too."""

@@ -13,12 +13,8 @@ from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, Re
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.compare import view
-from langgraph_once.events.reading.content_blocks import text_pieces
-from langgraph_once.events.vocabulary import related
-from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms import operation_of
-from langgraph_once.stream.dedup.operations import Because, Kind
-from langgraph_once.stream.part.places import node_names, where_of
+from langgraph_once.events import related, text_pieces
+from langgraph_once.stream import Because, Kind, Part, node_names, operation_of, where_of
 
 Namespace = tuple[str, ...]
 

@@ -10,10 +10,8 @@ from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolM
 
 from langgraph_once.compare.items import Items, MessageItems, Namespace, Shown
 from langgraph_once.compare.view import TextAppended
-from langgraph_once.events.vocabulary import related
-from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.dedup.repeated import has_interrupt
-from langgraph_once.stream.part.messages_within import found_in_update
+from langgraph_once.events import related
+from langgraph_once.stream import GAP_MODE, Part, found_in_update, has_interrupt
 
 
 class Judge:

@@ -16,12 +16,8 @@ from langgraph_once.compare.client import Counting
 from langgraph_once.compare.follower import MODES, Follower
 from langgraph_once.compare.view import Side, SideView, ViewEvent
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
-from langgraph_once.remote.following.questions import at_once
-from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.reconnect import Reading, aread_run
-from langgraph_once.remote.shapes import wire_mode
-from langgraph_once.stream import GAP_MODE
-from langgraph_once.stream.readers import PLAIN_READER
+from langgraph_once.remote import Reading, RunReader, aread_run, at_once, wire_mode
+from langgraph_once.stream import GAP_MODE, PLAIN_READER
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, assert_never
 
-from langgraph_once.events.reading.content_blocks import TextKind
+from langgraph_once.events import TextKind
 
 Side: TypeAlias = Literal["stock", "once"]
 """Whose consumer it is: that of LangGraph's own stream, or of ours."""

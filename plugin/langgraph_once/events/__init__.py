@@ -15,7 +15,7 @@ from langgraph_once.floors import blame_old_packages
 
 with blame_old_packages():
     from langgraph_once.errors import CallbackError
-    from langgraph_once.events.codec import from_dict, to_dict
+    from langgraph_once.events.codec import as_json as as_json, from_dict, to_dict
     from langgraph_once.events.config import (
         ChannelConfig,
         ChannelMode,
@@ -24,6 +24,11 @@ with blame_old_packages():
     )
     from langgraph_once.events.event_stream import AsyncEvents, Events
     from langgraph_once.events.processor import ChannelStreamingProcessor
+    from langgraph_once.events.reading.channels import ArtifactTracker as ArtifactTracker
+    from langgraph_once.events.reading.content_blocks import (
+        TextKind as TextKind,
+        text_pieces as text_pieces,
+    )
     from langgraph_once.events.sources import Chunk
     from langgraph_once.events.transcript import ToolCallRecord, ToolCallTracker, Transcript
     from langgraph_once.events.vocabulary import (
@@ -48,14 +53,16 @@ with blame_old_packages():
         TaskStartedEvent,
         TokenStreamEvent,
         ToolCallCompletedEvent,
+        ToolCallEvent as ToolCallEvent,
         ToolCallFailedEvent,
         ToolCallProgressEvent,
         ToolCallStartedEvent,
         ToolResultEvent,
         UIEvent,
         UsageEvent,
+        related as related,
     )
-    from langgraph_once.stream.part.places import Where, format_namespace
+    from langgraph_once.stream import Where, format_namespace
 
 __all__ = [
     "EVENT_TYPES",

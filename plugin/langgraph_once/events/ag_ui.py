@@ -29,7 +29,7 @@ from langgraph_once.events.vocabulary import (
     ToolResultEvent,
 )
 from langgraph_once.extras import install_command
-from langgraph_once.stream.part.places import Where
+from langgraph_once.stream import Where
 
 if TYPE_CHECKING:
     from ag_ui.core import BaseEvent

@@ -10,8 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from langgraph_once.errors import StreamError
 from langgraph_once.events.vocabulary import EVENT_TYPES, Event, SoFar
-from langgraph_once.stream.part.places import Where
-from langgraph_once.stream.part.shapes import revive
+from langgraph_once.stream import Where, revive
 
 EVENT_VERSION: Final = 1
 

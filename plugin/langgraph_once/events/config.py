@@ -11,7 +11,7 @@ from pydantic import AfterValidator
 from langgraph_once.config import wrong_pattern
 from langgraph_once.config_class import config
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.part.places import Pattern
+from langgraph_once.stream import Pattern
 
 Include: TypeAlias = Literal["custom", "ui", "interrupts", "tasks", "tool_calls"]
 """What to watch besides channels and tokens: what nodes write to the stream (`custom`), UI

@@ -57,10 +57,19 @@ from langgraph_once.events.sources import (
     state_before,
 )
 from langgraph_once.events.vocabulary import Event
-from langgraph_once.stream import Deduplicator, Ledger
-from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
-from langgraph_once.stream.bookkeeping import Calls, FailureGuard, aanswer, answer
-from langgraph_once.stream.part.shapes import is_resume, may_repeat
+from langgraph_once.stream import (
+    Calls,
+    Deduplicator,
+    FailureGuard,
+    Ledger,
+    aanswer,
+    afirst_chunk,
+    announced,
+    answer,
+    first_chunk,
+    is_resume,
+    may_repeat,
+)
 
 DEFAULT_DEDUP: Final = DedupConfig()
 MAX_THREADS: Final = 64

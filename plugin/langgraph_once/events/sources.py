@@ -26,12 +26,24 @@ from langgraph_once.errors import ConfigError, StreamError
 from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.events.reading.channels import node_updates
 from langgraph_once.events.reading.thread_memory import Bounded, RecentKeys
-from langgraph_once.stream import OnceStreams, Part, event_part, once, sdk_part, v2_part
-from langgraph_once.stream.bookkeeping import Call, Calls
-from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.places import NODE_KEY, TASK_NS_KEY, Pattern
-from langgraph_once.stream.part.shapes import reader, revive, revive_part
-from langgraph_once.stream.v3.reading import EventReader
+from langgraph_once.stream import (
+    NODE_KEY,
+    TASK_NS_KEY,
+    Call,
+    Calls,
+    EventReader,
+    OnceStreams,
+    Part,
+    Pattern,
+    event_part,
+    found_in_update,
+    once,
+    reader,
+    revive,
+    revive_part,
+    sdk_part,
+    v2_part,
+)
 
 UNREAD = "What a thread had was not read"
 

@@ -34,7 +34,7 @@ from langgraph_once.events.vocabulary import (
     UIEvent,
     related,
 )
-from langgraph_once.stream.part.places import Where
+from langgraph_once.stream import Where
 
 Namespace = tuple[str, ...]
 

@@ -15,7 +15,7 @@ from langchain_core.messages.ai import UsageMetadata
 from pydantic_core import from_json
 
 from langgraph_once.errors import CallbackError
-from langgraph_once.stream.part.places import NOWHERE, Where
+from langgraph_once.stream import Where
 
 C = TypeVar("C")
 
@@ -105,7 +105,7 @@ class BaseEvent:
     seq: int
     """Its number, which rises through the stream; where a filter drops events there are gaps."""
 
-    where: Where = NOWHERE
+    where: Where = Where()
     """Where in the graph it happened."""
 
     @property

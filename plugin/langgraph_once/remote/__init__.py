@@ -1,13 +1,11 @@
 """A URL goes in; the chunks of a local graph come out, each once, through every cut.
 
-graph.py       `OnceRemoteGraph`: stream, invoke, v3; who gets the parts
-threads.py     its part that reads and writes states
+graph.py       `OnceRemoteGraph`: stream, invoke, v3, states; who gets the parts
 node.py        a remote graph as a node of a local graph, perhaps on its own server
 runs.py        `stream_run` and `join_run`, with a user's own SDK client
 v3.py          v3 runs, with our channel
 reconnect.py   the loop: connect, read, ask what became of the run, connect again
-connection.py  one HTTP connection to an event stream, sync and async
-frames.py      bytes to frames; how long a frame may be; tokens without reading what repeats
+connection.py  one HTTP connection to an event stream, sync and async; its bytes to frames
 following/     frames to parts, each once; what to do after a cut (no I/O)
 shapes.py      the server's JSON to objects of a local graph, and back (no I/O)
 """
@@ -15,7 +13,10 @@ shapes.py      the server's JSON to objects of a local graph, and back (no I/O)
 from langgraph_once.floors import blame_old_packages
 
 with blame_old_packages():
+    from langgraph_once.remote.following.questions import at_once as at_once
+    from langgraph_once.remote.following.run_reader import RunReader as RunReader
     from langgraph_once.remote.graph import OnceRemoteGraph
+    from langgraph_once.remote.reconnect import Reading as Reading, aread_run as aread_run
     from langgraph_once.remote.runs import (
         AsyncRunStream,
         RunOptions,
@@ -23,6 +24,7 @@ with blame_old_packages():
         join_run,
         stream_run,
     )
+    from langgraph_once.remote.shapes import wire_mode as wire_mode
 
 __all__ = [
     "AsyncRunStream",

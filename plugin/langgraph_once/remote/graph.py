@@ -1,50 +1,89 @@
 """`OnceRemoteGraph`: a `RemoteGraph` that behaves like a local graph.
 
-The parts of a run go to the caller of `stream`, and to the graphs around a node.
+The parts of a run go to the caller of `stream`, and to the graphs around a node. The states of a
+server's threads are read as a local graph gives its own.
 """
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, nullcontext
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from inspect import Parameter
+from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import ParentCommand
 from langgraph.pregel._remote_run_stream import _RemoteGraphRunStream
-from langgraph.pregel.remote import _merge_tracing_headers
-from langgraph.types import Command
+from langgraph.pregel.remote import RemoteGraph, _merge_tracing_headers
+from langgraph.types import Command, StateSnapshot
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
+from langgraph_sdk.schema import Checkpoint, ThreadState
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
 from langgraph_once.remote.following.consumer import Recipient
-from langgraph_once.remote.following.questions import Steps
-from langgraph_once.remote.node import Caller, is_task
+from langgraph_once.remote.following.questions import QuestionFailed, Steps
+from langgraph_once.remote.node import (
+    METRICS,
+    Caller,
+    check_room,
+    in_own_thread,
+    is_task,
+    served_run,
+)
 from langgraph_once.remote.reconnect import Reading, aread_run, read_run
 from langgraph_once.remote.shapes import (
     INNER_PREFIX,
+    Pages,
     Result,
+    as_config,
     checkpoint_of,
     sent,
+    snapshot,
     stepped,
     wire_modes,
 )
-from langgraph_once.remote.threads import RemoteThreads, shows_options
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
-from langgraph_once.stream import GAP_MODE, Ledger, Part
-from langgraph_once.stream.chunk_filter import (
-    ChunkFilter,
-    afiltered,
-    chunk_filter,
-    filtered,
-    itself,
+from langgraph_once.stream import (
+    GAP_MODE,
+    Ledger,
+    Part,
+    StreamModes,
+    Version,
+    achunks_of,
+    chunks_of,
+    may_repeat,
+    mode_set,
 )
-from langgraph_once.stream.part.shapes import StreamModes, Version, may_repeat, mode_set
 
-logger = logging.getLogger("langgraph_once.remote")
+C = TypeVar("C", bound=type)
+
+
+def shows_options(cls: C) -> C:
+    """Let the methods of `cls` show the options that their `**kwargs` take: upstream's."""
+    upstream = cls.__mro__[1]
+    for name, method in vars(cls).items():
+        if callable(method) and (theirs := getattr(upstream, name, None)) is not None:
+            setattr(method, "__signature__", _merged(method, theirs))  # noqa: B010  # mypy's wish
+    return cls
+
+
+def _merged(ours: Any, theirs: Any) -> inspect.Signature:
+    """Our signature, with the options of theirs that it lacks put before `**kwargs`."""
+    signature = inspect.signature(ours)
+    own = list(signature.parameters.values())
+    if own[-1].kind is not Parameter.VAR_KEYWORD:
+        return signature
+    known = signature.parameters
+    passed = [
+        option
+        for option in inspect.signature(theirs).parameters.values()
+        if option.kind is Parameter.KEYWORD_ONLY and option.name not in known
+    ]
+    return signature.replace(parameters=[*own[:-1], *passed, own[-1]])
 
 
 class Wanted(NamedTuple):
@@ -135,7 +174,7 @@ Options = Mapping[str, Any]
 
 
 @shows_options
-class OnceRemoteGraph(RemoteThreads):
+class OnceRemoteGraph(RemoteGraph):
     """A `RemoteGraph` whose streams deliver each thing once, in the shapes of a local graph.
 
     Messages, chunks, interrupts and snapshots are objects. As a node of a local graph it shares
@@ -219,9 +258,8 @@ class OnceRemoteGraph(RemoteThreads):
             RemoteException: The run failed on the server.
             StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
-        wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        parts = self._parts(input, config, wanted, kwargs)
-        return filtered(nullcontext((parts, lambda: chunks, nullcontext())))
+        wanted, shape = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
+        return chunks_of(self._parts(input, config, wanted, kwargs), **shape)
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -235,9 +273,8 @@ class OnceRemoteGraph(RemoteThreads):
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """`stream`, async."""
-        wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        parts = self._aparts(input, config, wanted, kwargs)
-        return afiltered(nullcontext((parts, lambda: chunks, nullcontext())))
+        wanted, shape = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
+        return achunks_of(self._aparts(input, config, wanted, kwargs), **shape)
 
     def invoke(
         self,
@@ -317,18 +354,22 @@ class OnceRemoteGraph(RemoteThreads):
         subgraphs: bool,
         version: Version,
         ledger: Ledger | None,
-    ) -> tuple[Wanted, ChunkFilter]:
-        """What a stream is asked for, and what makes its chunks."""
+    ) -> tuple[Wanted, dict[str, Any]]:
+        """What a stream is asked for, and the arguments of `chunks_of`."""
         if stream_mode is None:
             stream_mode = "values" if is_task(config) else "updates"
         ledger = Ledger() if ledger is None else ledger
         if not may_repeat(input):
             ledger.forget_updates()
-        chunks = chunk_filter(
-            stream_mode, subgraphs, version, ledger=ledger, config=self.dedup, read=itself
-        )
         gap = {GAP_MODE} if version == "v2" else frozenset[str]()
-        return Wanted(mode_set(stream_mode) | gap, subgraphs, ledger), chunks
+        wanted = Wanted(mode_set(stream_mode) | gap, subgraphs, ledger)
+        return wanted, {
+            "stream_mode": stream_mode,
+            "subgraphs": subgraphs,
+            "version": version,
+            "ledger": ledger,
+            "config": self.dedup,
+        }
 
     def _parts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
@@ -384,6 +425,103 @@ class OnceRemoteGraph(RemoteThreads):
         if self.distributed_tracing:
             call["headers"] = _merge_tracing_headers(call["headers"])
         return call
+
+    def get_state_history(
+        self,
+        config: RunnableConfig,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002  # upstream's name
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+        **kwargs: Any,
+    ) -> Iterator[StateSnapshot]:
+        """The states of a thread, newest first; all of them, if there is no `limit`."""
+        threads = self._validate_sync_client().threads
+        asked = {**self._history_of(config, filter), **kwargs}
+        pages = Pages(limit, self._get_checkpoint(before))
+        while pages.size:
+            yield from pages.read(threads.get_history(**asked, **pages.asked))
+
+    async def aget_state_history(
+        self,
+        config: RunnableConfig,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002  # upstream's name
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[StateSnapshot]:
+        """`get_state_history`, async."""
+        threads = self._validate_client().threads
+        asked = {**self._history_of(config, filter), **kwargs}
+        pages = Pages(limit, self._get_checkpoint(before))
+        while pages.size:
+            for state in pages.read(await threads.get_history(**asked, **pages.asked)):
+                yield state
+
+    def update_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, **kwargs: Any
+    ) -> RunnableConfig:
+        """`RemoteGraph.update_state`: the config that it returns is as a local graph's."""
+        return super().update_state(config, sent(values), as_node, **kwargs)
+
+    async def aupdate_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, **kwargs: Any
+    ) -> RunnableConfig:
+        """`update_state`, async."""
+        return await super().aupdate_state(config, sent(values), as_node, **kwargs)
+
+    def _history_of(
+        self, config: RunnableConfig, metadata: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        merged = merge_configs(self.config, config)
+        return {
+            "thread_id": merged["configurable"]["thread_id"],
+            "checkpoint": self._get_checkpoint(merged),
+            "metadata": metadata,
+        }
+
+    def _create_state_snapshot(self, state: ThreadState) -> StateSnapshot:
+        return snapshot(state)
+
+    def _get_config(self, checkpoint: Checkpoint) -> RunnableConfig:
+        return as_config(checkpoint) or {}
+
+    _is_own_server: bool | None = None
+    """Whether the server runs the graphs around, too; None until it was asked."""
+
+    def _apart(self, config: RunnableConfig | None) -> Steps[RunnableConfig | None]:
+        """The config to run with: on the server that runs the node, in a thread of its own."""
+        run = served_run(config)
+        if config is None or run is None or self._is_own_server is False:
+            return config
+        if self._is_own_server is None:
+            try:
+                found = yield lambda client: client.runs.get(*run)
+            except QuestionFailed:
+                return config
+            if found is None:
+                self._is_own_server = False
+                return config
+            metrics = None
+            with suppress(QuestionFailed):
+                metrics = yield lambda client: client.http.get(METRICS)
+            check_room(metrics, self.assistant_id)
+            self._is_own_server = True
+        return in_own_thread(config, run, self.assistant_id)
+
+    def _state_now(self, config: RunnableConfig | None) -> Steps[Mapping[str, Any]]:
+        """The state of the thread that a task runs this graph in; empty if there is none."""
+        thread_id = merge_configs(self.config, config).get("configurable", {}).get("thread_id")
+        if not thread_id:
+            return {}
+        try:
+            return (yield lambda client: client.threads.get_state(thread_id)) or {}
+        except QuestionFailed as failed:
+            raise failed.error from None
+
+
+logger = logging.getLogger("langgraph_once.remote")
 
 
 def v3_input(input: Any) -> Any:

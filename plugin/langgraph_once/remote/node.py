@@ -27,14 +27,23 @@ from langgraph.types import Command, Interrupt
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream import Deduplicator, Part, annotation_of
-from langgraph_once.stream.part.annotation import annotated
-from langgraph_once.stream.part.content import as_whole
-from langgraph_once.stream.part.messages_within import found_in_input
-from langgraph_once.stream.part.places import NS_SEP, TASK_NS_KEY, lineage, node_path
-from langgraph_once.stream.part.shapes import INTERRUPT_KEY
-from langgraph_once.stream.readers import SERVED_KEY, TASK_ID_KEY
-from langgraph_once.stream.running.handler import OnceMessagesHandler
+from langgraph_once.stream import (
+    INTERRUPT_KEY,
+    NS_SEP,
+    SERVED_KEY,
+    TASK_ID_KEY,
+    TASK_NS_KEY,
+    Deduplicator,
+    OnceMessagesHandler,
+    Part,
+    annotated,
+    annotation_of,
+    as_whole,
+    found_in_input,
+    lineage,
+    node_path,
+    writer,
+)
 
 NS_KEY = "checkpoint_ns"
 STREAM_KEY = "__pregel_stream"
@@ -61,6 +70,7 @@ class Caller:
         self.ns = (*filter(None, self.task.split(NS_SEP)), *([str(count)] if count else []))
         self._step: int = config.get("metadata", {}).get(STEP_KEY, -1)
         self._stream: Any = self._configurable.get(STREAM_KEY)
+        self._write = writer([], subgraphs=True)  # as graphs pass parts to each other
         self._stream_modes = frozenset(getattr(self._stream, "modes", ())) - {"messages"}
         self._listeners = [*map(_listener, _message_handlers(config))]
         self._dedup = Deduplicator(replace(dedup or DedupConfig(), state="full"))
@@ -123,7 +133,7 @@ class Caller:
         if part.ns == self.ns:
             self._note(part)
         if part.mode in self._stream_modes:
-            self._stream((part.ns, part.mode, _payload(part)))
+            self._stream(self._write(part))
 
     def _emit(self, parts: Iterator[Part]) -> None:
         for part in parts:
@@ -214,12 +224,6 @@ def _message_handlers(config: RunnableConfig) -> Iterator[StreamMessagesHandler]
     for handler in getattr(callbacks, "handlers", callbacks) or ():
         if isinstance(handler, StreamMessagesHandler) and handler.subgraphs:
             yield handler
-
-
-def _payload(part: Part) -> Any:
-    """The data in the form of v1, which graphs pass to each other."""
-    interrupts = part.meta.get("interrupts")
-    return {**part.data, INTERRUPT_KEY: interrupts} if interrupts else part.data
 
 
 def is_task(config: RunnableConfig | None) -> bool:

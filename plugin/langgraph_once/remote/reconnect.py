@@ -18,9 +18,8 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 from langgraph_once.config import READER_CHECKPOINT, RemoteConfig
 from langgraph_once.remote.connection import Connection, SyncConnection
-from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
+from langgraph_once.remote.following.alignment import FIRST, AmbiguousError, Frame, without_number
 from langgraph_once.remote.following.consumer import Recipient
-from langgraph_once.remote.following.numbers import Frame, without_number
 from langgraph_once.remote.following.questions import QuestionFailed, Step, Steps, between
 from langgraph_once.remote.following.reconcile import goes_on
 from langgraph_once.remote.following.retries import UnknownRunError

@@ -38,8 +38,7 @@ from langgraph_once.remote.following.retries import Backoff, is_transient
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.reconnect import Reading, aread_run, read_run
 from langgraph_once.remote.shapes import wire_mode
-from langgraph_once.stream import Ledger, Part
-from langgraph_once.stream.part.shapes import StreamModes, may_repeat, mode_set
+from langgraph_once.stream import Ledger, Part, StreamModes, may_repeat, mode_set
 
 
 @dataclass(slots=True, kw_only=True)

@@ -21,16 +21,17 @@ from langgraph.types import Command, GraphOutput, Interrupt, PregelTask, Send, S
 from pydantic import BaseModel
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream import Part, sdk_part
-from langgraph_once.stream.part.messages_within import found_in_input
-from langgraph_once.stream.part.shapes import (
+from langgraph_once.stream import (
     INTERRUPT_KEY,
     MESSAGE_KEYS,
+    Part,
     StreamModes,
     Version,
+    found_in_input,
     mode_set,
     revive,
     revive_part,
+    sdk_part,
     writer,
 )
 

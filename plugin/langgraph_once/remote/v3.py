@@ -29,10 +29,18 @@ from langgraph.pregel._remote_run_stream import (
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.remote.shapes import as_local
-from langgraph_once.stream import CHANNEL, Deduplicator, Part, event_part, v2_part
-from langgraph_once.stream.part.shapes import MESSAGE_KEYS, MESSAGE_TYPES, writer
-from langgraph_once.stream.v3.reading import EventReader
-from langgraph_once.stream.v3.transformer import CHANNEL_METHODS
+from langgraph_once.stream import (
+    CHANNEL,
+    CHANNEL_METHODS,
+    MESSAGE_KEYS,
+    MESSAGE_TYPES,
+    Deduplicator,
+    EventReader,
+    Part,
+    event_part,
+    v2_part,
+    writer,
+)
 
 FINAL_STATES = frozenset({"completed", "failed"})
 # Ids that a server makes up for events of a run itself (langgraph-api 0.16.7,

@@ -18,12 +18,12 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config, merge_configs
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.dedup.reexecution import end_of
-from langgraph_once.stream.part.content import Content, StreamedContent, content_of
-from langgraph_once.stream.part.places import NODE_KEY, NS_SEP, TASK_NS_KEY, node_path
-from langgraph_once.stream.running.attempts import EmittedMessage
-from langgraph_once.stream.running.node_handler import NodeHandler
+from langgraph_once.stream.attempts import EmittedMessage
+from langgraph_once.stream.content import Content, StreamedContent, content_of
+from langgraph_once.stream.handler import NodeHandler
+from langgraph_once.stream.hidden import Hiding
+from langgraph_once.stream.places import NODE_KEY, NS_SEP, TASK_NS_KEY, node_path
+from langgraph_once.stream.reexecution import end_of
 
 START: Final = "on_chat_model_start"
 STREAM: Final = "on_chat_model_stream"

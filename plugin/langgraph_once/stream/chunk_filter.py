@@ -1,7 +1,14 @@
-"""`dedup` and `adedup`: the same chunks in the same shapes, each thing once."""
+"""`dedup` and `adedup`: the same chunks in the same shapes, each thing once.
+
+A reader in this process announces itself to the stream that it reads: `dedup` and
+`ChannelStreamingProcessor` set a context variable around the first step of that stream. A stream is
+made when it is first advanced, so it finds the variable then. What it finds there takes the states
+that the run begins with.
+"""
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import (
     AsyncGenerator,
@@ -12,6 +19,7 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Sequence,
 )
 from contextlib import (
     AbstractAsyncContextManager,
@@ -23,21 +31,21 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
+from contextvars import ContextVar
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
+from langchain_core.messages import BaseMessage
 from langchain_core.utils.input import get_bolded_text, get_colored_text
 from langgraph.errors import ParentCommand
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.announcement import afirst_chunk, announced, first_chunk
-from langgraph_once.stream.dedup.deduplicator import Deduplicator
-from langgraph_once.stream.dedup.forms import Form
-from langgraph_once.stream.dedup.state_cut import Hints, IsMessageKeyIn, is_default_key
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.shapes import (
+from langgraph_once.stream.deduplicator import Deduplicator
+from langgraph_once.stream.forms import Form
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.shapes import (
     Part,
     StreamModes,
     Version,
@@ -46,6 +54,54 @@ from langgraph_once.stream.part.shapes import (
     token_reader,
     writer,
 )
+from langgraph_once.stream.state_cut import Hints, IsMessageKeyIn, is_default_key
+
+Hears: TypeAlias = Callable[[tuple[str, ...], Mapping[str, Any], Sequence[BaseMessage]], object]
+"""Takes the state that a graph of the run begins with: its namespace, its values by key, and the
+messages that tasks have written whose step is not done. Called from any thread. The run may change
+all of this in place afterwards."""
+
+
+ANNOUNCED: ContextVar[Hears | None] = ContextVar("langgraph_once_announced", default=None)
+
+
+@contextmanager
+def announced(hears: Hears = lambda *_: None) -> Iterator[None]:
+    """Announce the reader to the one stream that is first advanced inside.
+
+    `hears` takes the states that the stream begins with, if it is one of a thread.
+    """
+    token = ANNOUNCED.set(hears)
+    try:
+        yield
+    finally:
+        ANNOUNCED.reset(token)
+
+
+def take_announcement() -> Hears | None:
+    """What takes the states of the stream that begins, and of no other; None if its reader did not
+    announce itself."""
+    hears = ANNOUNCED.get()
+    ANNOUNCED.set(None)
+    return hears
+
+
+def first_chunk(chunks: Iterator[Any], around: AbstractContextManager[None]) -> list[Any]:
+    """The first of `chunks`, if there is one, made inside `around`."""
+    with around:
+        return list(itertools.islice(chunks, 1))
+
+
+async def afirst_chunk(
+    chunks: AsyncIterator[Any], around: AbstractContextManager[None]
+) -> list[Any]:
+    """`first_chunk`, async."""
+    with around:
+        try:
+            return [await anext(chunks)]
+        except StopAsyncIteration:
+            return []
+
 
 C = TypeVar("C")
 
@@ -153,7 +209,7 @@ def dedup(
     Raises:
         StreamError: A chunk has another shape than these arguments say.
     """
-    new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
+    new = plain_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
     return filtered(nullcontext((chunks, lambda: new, announced())))
 
 
@@ -167,11 +223,42 @@ def adedup(
     config: DedupConfig | None = None,
 ) -> AsyncIterator[C]:
     """`dedup` for the chunks of `graph.astream(...)`; the arguments are the same."""
-    new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
+    new = plain_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
     return afiltered(nullcontext((chunks, lambda: new, announced())))
 
 
-def chunk_filter(
+def chunks_of(
+    parts: Iterable[Part],
+    stream_mode: StreamModes,
+    subgraphs: bool,
+    version: Version,
+    *,
+    ledger: Ledger,
+    config: DedupConfig | None,
+) -> Iterator[Any]:
+    """Return the chunks, of the shape that is asked for, that a consumer lacks of these parts.
+
+    The arguments are those of `dedup`.
+    """
+    new = plain_filter(stream_mode, subgraphs, version, ledger=ledger, config=config, read=_itself)
+    return filtered(nullcontext((parts, lambda: new, nullcontext())))
+
+
+def achunks_of(
+    parts: AsyncIterable[Part],
+    stream_mode: StreamModes,
+    subgraphs: bool,
+    version: Version,
+    *,
+    ledger: Ledger,
+    config: DedupConfig | None,
+) -> AsyncIterator[Any]:
+    """`chunks_of`, async."""
+    new = plain_filter(stream_mode, subgraphs, version, ledger=ledger, config=config, read=_itself)
+    return afiltered(nullcontext((parts, lambda: new, nullcontext())))
+
+
+def plain_filter(
     stream_mode: StreamModes,
     subgraphs: bool,
     version: Version,
@@ -191,7 +278,7 @@ def chunk_filter(
         stream_mode: With `subgraphs` and `version` the shape that is written.
         heard: The modes of the chunks, where they are more than those written.
         expand: By mode, what replaces a part with the parts that are judged.
-        read: Reads a chunk, where it does not come in the shape that is written: `itself`, where
+        read: Reads a chunk, where it does not come in the shape that is written: `_itself`, where
             it is a part already.
     """
     heard = stream_mode if heard is None else heard
@@ -208,7 +295,7 @@ def chunk_filter(
     same_shape = read is None and bare is None
     read_chunk = read or reader(heard, subgraphs=subgraphs, version=version)
     new = _PlainFilter(dedup, write, expand, read=read_chunk, same_shape=same_shape)
-    if read is itself:
+    if read is _itself:
         new.passes, new.write_token = _part_passes(dedup.passes), write
     else:
         new.passes = token_reader(dedup.passes, heard, subgraphs, version)
@@ -270,7 +357,7 @@ async def afiltered(opening: AbstractAsyncContextManager[Opened]) -> AsyncGenera
             yield kept
 
 
-def itself(part: Part) -> Part:
+def _itself(part: Part) -> Part:
     """Read what is a part already."""
     return part
 

@@ -27,7 +27,6 @@ from langgraph.pregel import Pregel
 
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.announcement import take_announcement
 from langgraph_once.stream.bookkeeping import FailureGuard
 from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.chunk_filter import (
@@ -37,28 +36,20 @@ from langgraph_once.stream.chunk_filter import (
     Opened,
     afiltered,
     alone,
-    chunk_filter,
     filtered,
+    plain_filter,
     printing,
+    take_announcement,
 )
-from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.dedup.repeated import CachedParts
-from langgraph_once.stream.dedup.state_cut import Hints
-from langgraph_once.stream.ledger.keeping import (
+from langgraph_once.stream.handler import HintsHandler
+from langgraph_once.stream.hidden import Hiding
+from langgraph_once.stream.install import install
+from langgraph_once.stream.keeping import (
     InMemoryStreamStateStore,
     StreamStateStore,
     is_stream_state_store,
 )
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.shapes import (
-    StreamModes,
-    Version,
-    is_resume,
-    may_repeat,
-    mode_set,
-    reader,
-    with_modes,
-)
+from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.readers import (
     PLAIN_READER,
     TASK_ID_KEY,
@@ -69,12 +60,21 @@ from langgraph_once.stream.readers import (
     numbering,
     wants_numbers,
 )
-from langgraph_once.stream.running.install import install
-from langgraph_once.stream.running.node_handler import HintsHandler
-from langgraph_once.stream.running.run import Run
+from langgraph_once.stream.repeated import CachedParts
+from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import UNSAVED, StreamThread, twin_of, unread
-from langgraph_once.stream.v3.protocol import EventFilter, EventForm
-from langgraph_once.stream.v3.transformer import rewrites, with_channel
+from langgraph_once.stream.shapes import (
+    StreamModes,
+    Version,
+    is_resume,
+    may_repeat,
+    mode_set,
+    reader,
+    with_modes,
+)
+from langgraph_once.stream.state_cut import Hints
+from langgraph_once.stream.v3 import EventFilter, EventForm
+from langgraph_once.stream.v3_channel import rewrites, with_channel
 
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
@@ -301,7 +301,7 @@ class _GraphStream:
                 form=self._form,
                 tells_edits=not rewrites(self._graph.stream_transformers),
             )
-        return chunk_filter(
+        return plain_filter(
             self._modes,
             self._options["subgraphs"],
             self._options["version"],

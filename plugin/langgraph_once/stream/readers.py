@@ -1,7 +1,7 @@
 """Who reads a stream, which form it gets, and whether its messages are numbered.
 
 A reader announces itself in the config of a run (`READER_KEY`), or, where it reads a graph of its
-own process, as `announcement.py` says. Any other is a stock reader.
+own process, by `announced` (`chunk_filter.py`). Any other is a stock reader.
 
 A server repeats events to a client that comes back after a cut. By the numbers, 1, 2, 3 … on each
 message part as it leaves, the client knows which of them it has, and that none is missing. They are
@@ -22,10 +22,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig
-from langgraph_once.stream.dedup.forms import ExactForm, Form, StockForm
-from langgraph_once.stream.part.annotation import ANNOTATION_KEY, NUMBER_KEY
-from langgraph_once.stream.part.shapes import StreamModes, Version, mode_and_data_at
-from langgraph_once.stream.v3.protocol import ExactEvents, ProtocolForm
+from langgraph_once.stream.annotation import ANNOTATION_KEY, NUMBER_KEY
+from langgraph_once.stream.forms import ExactForm, Form, StockForm
+from langgraph_once.stream.shapes import StreamModes, Version, mode_and_data_at
+from langgraph_once.stream.v3 import ExactEvents, ProtocolForm
 
 PLAIN_READER: Final = "plain"
 """A reader that says so under `READER_KEY` gets what the graph streams without `once`, to compare

@@ -16,16 +16,16 @@ from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, CheckpointTuple
 from langgraph.pregel import Pregel
 
-from langgraph_once.stream.announcement import Hears
 from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
-from langgraph_once.stream.dedup.state_cut import in_lists, listed_ids, named_and_not
-from langgraph_once.stream.ledger.keeping import StreamAddress, StreamStateStore
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.pending_ids import PendingIds
-from langgraph_once.stream.part.messages_within import entries_of, messages_in
-from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved
-from langgraph_once.stream.part.shapes import Part
-from langgraph_once.stream.running.run import Run
+from langgraph_once.stream.chunk_filter import Hears
+from langgraph_once.stream.indexes import PendingIds
+from langgraph_once.stream.keeping import StreamAddress, StreamStateStore
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.messages_within import entries_of, messages_in
+from langgraph_once.stream.places import NS_SEP, Place, is_reserved
+from langgraph_once.stream.run import Run
+from langgraph_once.stream.shapes import Part
+from langgraph_once.stream.state_cut import in_lists, listed_ids, named_and_not
 
 
 def twin_of(saver: BaseCheckpointSaver[Any], thread: StreamThread) -> BaseCheckpointSaver[Any]:

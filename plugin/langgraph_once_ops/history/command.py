@@ -13,9 +13,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
-from langgraph_once.commands.opened_database import database_of, database_option
-from langgraph_once.commands.project_settings import config_option, json_option
-from langgraph_once.commands.terminal import tell
+from langgraph_once.commands import config_option, database_of, database_option, json_option, tell
 from langgraph_once.errors import ConfigError
 from langgraph_once_ops.history import (
     ChannelChange,

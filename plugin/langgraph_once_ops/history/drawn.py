@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Any, Final
 
 from langgraph_once.checkpoint.stored import CheckpointRef
-from langgraph_once.commands.opened_database import sized
+from langgraph_once.commands import sized
 from langgraph_once.redaction import printable
-from langgraph_once.stream.part.places import NS_SEP, around
+from langgraph_once.stream import NS_SEP, around
 from langgraph_once_ops.history.changes import ChannelChange, MessageChange
 from langgraph_once_ops.history.listing import ListedThread
 from langgraph_once_ops.history.thread_tree import CheckpointNode, ThreadTree

@@ -18,9 +18,7 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from langgraph_once.compare.client import counting_client
-from langgraph_once.compare.sides import SideRequest, all_followed
-from langgraph_once.compare.view import to_dict
+from langgraph_once.compare import SideRequest, all_followed, counting_client, to_dict
 
 FILES: Final = {
     file.name: file.read_bytes()

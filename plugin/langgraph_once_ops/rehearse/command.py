@@ -14,12 +14,14 @@ from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
 
 from langgraph_once.checkpoint.moving.cells import Source
-from langgraph_once.commands.opened_database import (
+from langgraph_once.commands import (
+    config_option,
     database_of,
     database_option,
+    json_option,
+    load_if_there,
+    tell,
 )
-from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
-from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.platform.targets import load_file, load_name, load_object

@@ -9,15 +9,16 @@ from typing import Any, get_args
 
 import click
 
-from langgraph_once.commands.opened_database import (
+from langgraph_once.commands import (
     Database,
+    config_option,
     database_of,
     database_option,
+    json_option,
     sized,
+    tell,
     tell_left,
 )
-from langgraph_once.commands.project_settings import config_option, json_option
-from langgraph_once.commands.terminal import tell
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import ThreadStatus
 from langgraph_once.errors import ConfigError

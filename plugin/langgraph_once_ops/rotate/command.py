@@ -13,14 +13,16 @@ import click
 from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.database import EmptyDatabaseError
 from langgraph_once.checkpoint.moving.migrate import migrate, reading, rotating
-from langgraph_once.commands.opened_database import (
+from langgraph_once.commands import (
     Database,
+    config_option,
     database_of,
     database_option,
+    json_option,
+    load_if_there,
+    tell,
     tell_left,
 )
-from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
-from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.startup import store_database
 from langgraph_once.redaction import printable, shown

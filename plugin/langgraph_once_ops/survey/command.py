@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import click
 
-from langgraph_once.commands.opened_database import database_of, database_option
-from langgraph_once.commands.project_settings import config_option, json_option
-from langgraph_once.commands.terminal import tell
+from langgraph_once.commands import config_option, database_of, database_option, json_option, tell
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.survey import as_json, as_text, open_snapshot, survey
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from langgraph_once.commands.opened_database import sized
+from langgraph_once.commands import sized
 from langgraph_once.redaction import printable
 from langgraph_once_ops.survey.estimate import Estimate
 from langgraph_once_ops.survey.report import Survey, Thread

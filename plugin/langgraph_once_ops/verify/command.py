@@ -11,13 +11,14 @@ from typing import Final
 import click
 
 from langgraph_once.checkpoint.moving.cells import Trouble
-from langgraph_once.commands.opened_database import (
+from langgraph_once.commands import (
     Database,
+    config_option,
     database_of,
     database_option,
+    json_option,
+    tell,
 )
-from langgraph_once.commands.project_settings import config_option, json_option
-from langgraph_once.commands.terminal import tell
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.verify.verify import Verdict, repair, verify
 

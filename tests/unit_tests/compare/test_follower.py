@@ -18,7 +18,7 @@ from langgraph.types import Interrupt
 
 from langgraph_once.compare import Follower, Side, SideView, View, to_dict
 from langgraph_once.stream import Part
-from langgraph_once.stream.part.annotation import Annotation, annotated
+from langgraph_once.stream.annotation import Annotation, annotated
 
 META = {"langgraph_node": "write", "langgraph_checkpoint_ns": "write:1"}
 NOTE = Annotation(v=1, source="model", attempt=1, run="run")

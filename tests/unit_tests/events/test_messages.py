@@ -24,7 +24,7 @@ from langgraph_once.events import (
 )
 from langgraph_once.events.reading.thread_memory import KnownMessages
 from langgraph_once.stream import Part
-from langgraph_once.stream.part.places import Where
+from langgraph_once.stream.places import Where
 from tests.corpus.graphs import chain, nested, returns, says
 from tests.corpus.scenario import ASKED
 from tests.exact import exactly

@@ -6,19 +6,18 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from langgraph.graph.ui import ui_message_reducer
 
 from langgraph_once.events import Transcript
 from langgraph_once.events.reading.part_reader import UIMessages, is_ui_message
 from langgraph_once.events.reading.thread_memory import ThreadMemory
-from langgraph_once.stream.part.places import NOWHERE
+from langgraph_once.stream.places import Where
 
 
 def told(*messages: dict[str, Any], max_messages: int = 9) -> list[tuple[Any, ...]]:
     shown = UIMessages(itertools.count().__next__, ThreadMemory(max_messages))
-    events = [shown.event(message, NOWHERE) for message in messages]
+    events = [shown.event(message, Where()) for message in messages]
     assert [event.seq for event in events] == list(range(len(messages)))
     return [(event.action, event.ui_id, event.props) for event in events]
 
@@ -71,7 +70,7 @@ def test_any_messages_fold_as_their_reducer_folds_them(
         message: Any = ui(name, merge=action == "merge", **props)
         message = {"type": "remove-ui", "id": name} if action == "remove" else message
         state = ui_message_reducer(state, message)
-        transcript.apply(shown.event(message, NOWHERE))
+        transcript.apply(shown.event(message, Where()))
     assert {key: event.props for key, event in transcript.ui.items()} == {
         message["id"]: message["props"] for message in state
     }
@@ -97,6 +96,6 @@ def test_other_things_are_no_ui_messages(data: Any) -> None:
 
 def test_what_a_ui_message_carries_is_told() -> None:
     shown = UIMessages(itertools.count().__next__, ThreadMemory(9))
-    event = shown.event(ui("a", merge=True, x=1), NOWHERE)
+    event = shown.event(ui("a", merge=True, x=1), Where())
     assert (event.name, event.metadata) == ("chart", {"merge": True})
-    assert shown.event({"type": "ui", "id": "b", "props": None}, NOWHERE).props == {}
+    assert shown.event({"type": "ui", "id": "b", "props": None}, Where()).props == {}

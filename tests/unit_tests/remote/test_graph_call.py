@@ -30,8 +30,8 @@ from langgraph_once.remote.shapes import (
     stepped,
     wire_modes,
 )
-from langgraph_once.stream.part.shapes import revive
 from langgraph_once.stream.readers import TASK_ID_KEY
+from langgraph_once.stream.shapes import revive
 
 USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
 CALL: Any = {"name": "f", "args": {"n": 1}, "id": "c", "type": "tool_call"}

@@ -23,10 +23,10 @@ from langgraph_once import DedupConfig
 from langgraph_once.remote.graph import Recipients, Wanted
 from langgraph_once.remote.node import Caller
 from langgraph_once.stream import GAP_MODE, Part, annotation_of
-from langgraph_once.stream.dedup.forms import ExactForm
-from langgraph_once.stream.part.places import TASK_NS_KEY
-from langgraph_once.stream.running.handler import OnceMessagesHandler
-from langgraph_once.stream.running.run import PENDING, Run
+from langgraph_once.stream.forms import ExactForm
+from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.places import TASK_NS_KEY
+from langgraph_once.stream.run import PENDING, Run
 from tests.unit_tests.stream.scenes import chain, says
 
 TASK = "team:1|call:2"

@@ -10,7 +10,7 @@ import pytest
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following import retries
-from langgraph_once.remote.following.numbers import Frame
+from langgraph_once.remote.following.alignment import Frame
 from langgraph_once.remote.following.questions import QuestionFailed, between
 from langgraph_once.remote.following.run_reader import Headers, RunReader
 

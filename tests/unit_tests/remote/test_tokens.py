@@ -8,11 +8,10 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from langchain_core.messages import AIMessageChunk
 
-from langgraph_once.remote.frames import TokenReader
+from langgraph_once.remote.connection import TokenReader
 from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import Part
 from tests.examples import examples

@@ -269,9 +269,9 @@ async def test_a_call_of_ours_that_fails_or_blocks_costs_a_log_line(
 @pytest.mark.parametrize(
     "name",
     [
-        "langgraph_once.stream.ledger.ledger.Ledger.beside",
-        "langgraph_once.stream.ledger.ledger.Ledger.from_bytes",
-        "langgraph_once.stream.ledger.ledger.Ledger.seed",
+        "langgraph_once.stream.ledger.Ledger.beside",
+        "langgraph_once.stream.ledger.Ledger.from_bytes",
+        "langgraph_once.stream.ledger.Ledger.seed",
         "langgraph_once.stream.session.StreamThread._seed",
         "langgraph_once.stream.session.messages_in",
         "langgraph_once.stream.bookkeeping.copy_context",

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 
 from langgraph_once import DedupConfig, Deduplicator
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.shapes import Part
 from tests.examples import examples
 
 TEXTS = st.sampled_from(["ok", "yes", "ha ha", "A longer text.", ""])

@@ -20,8 +20,7 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 import pytest
-from hypothesis import HealthCheck, example, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, strategies as st
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -39,7 +38,7 @@ from typing_extensions import TypedDict
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, once
-from langgraph_once.stream.dedup.forms import MESSAGE_MODES, ExactForm
+from langgraph_once.stream.forms import MESSAGE_MODES, ExactForm
 from tests.corpus.play import V3Reader
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import model

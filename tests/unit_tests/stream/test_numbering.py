@@ -12,9 +12,9 @@ from langgraph.types import Command, interrupt
 
 from langgraph_once import READER_CHECKPOINT, DedupConfig, once
 from langgraph_once.config import READER_KEY
-from langgraph_once.stream.part.annotation import ANNOTATION_KEY, NUMBER_KEY
-from langgraph_once.stream.part.shapes import reader
+from langgraph_once.stream.annotation import ANNOTATION_KEY, NUMBER_KEY
 from langgraph_once.stream.readers import PLAIN_READER
+from langgraph_once.stream.shapes import reader
 from tests.unit_tests.stream.scenes import ASKED, chain, fan_out, nested, says, says_copy
 
 MODES = ("updates", "values", "custom")

@@ -18,8 +18,7 @@ from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
 from langgraph_once.errors import ConfigError, StreamError
-from langgraph_once.stream import readers, session
-from langgraph_once.stream.running import attempts
+from langgraph_once.stream import attempts, readers, session
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
     ALL_MODES,

@@ -19,9 +19,7 @@ from langgraph_once.events.vocabulary import (
     Event,
     checked,
 )
-from langgraph_once.stream import Part
-from langgraph_once.stream.part.fingerprint import fingerprint
-from langgraph_once.stream.part.places import Pattern, Where, is_reserved
+from langgraph_once.stream import Part, Pattern, Where, fingerprint, is_reserved
 
 
 class Artifact(NamedTuple):

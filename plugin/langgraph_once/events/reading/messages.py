@@ -35,10 +35,7 @@ from langgraph_once.events.vocabulary import (
     checked,
     related,
 )
-from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms import operation_of
-from langgraph_once.stream.dedup.operations import Because, Kind
-from langgraph_once.stream.part.places import Pattern, Where, where_of
+from langgraph_once.stream import Because, Kind, Part, Pattern, Where, operation_of, where_of
 
 UNFINISHED = "the stream ended before the arguments did"
 REMOVED = "the message was removed before the arguments were whole"

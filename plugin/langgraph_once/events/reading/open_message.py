@@ -13,7 +13,7 @@ from langchain_core.messages.utils import message_chunk_to_message
 from langgraph_once.events.reading.content_blocks import TextKind
 from langgraph_once.events.reading.tool_calls import MessageCalls
 from langgraph_once.events.vocabulary import Growing
-from langgraph_once.stream.part.places import Where
+from langgraph_once.stream import Where
 
 MAX_KEPT: Final = 512
 """How many chunks are kept before they are added up: a long message takes the room of its text, and

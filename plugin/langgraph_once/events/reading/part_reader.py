@@ -27,10 +27,7 @@ from langgraph_once.events.vocabulary import (
     TaskStartedEvent,
     UIEvent,
 )
-from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.part.messages_within import entries_of, found_in_update
-from langgraph_once.stream.part.places import Where
-from langgraph_once.stream.part.shapes import INTERRUPT_KEY
+from langgraph_once.stream import GAP_MODE, INTERRUPT_KEY, Part, Where, entries_of, found_in_update
 
 
 def is_ui_message(data: Any) -> bool:

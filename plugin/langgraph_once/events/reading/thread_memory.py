@@ -22,7 +22,7 @@ from langgraph_once.events.vocabulary import (
     ToolCallProgressEvent,
     related,
 )
-from langgraph_once.stream.part.places import Where, node_names
+from langgraph_once.stream import Where, node_names
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

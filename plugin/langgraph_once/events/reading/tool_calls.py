@@ -28,7 +28,7 @@ from langgraph_once.events.vocabulary import (
     ToolResultEvent,
     related,
 )
-from langgraph_once.stream.part.places import Where
+from langgraph_once.stream import Where
 
 NO_OBJECT = "the arguments are no JSON object"
 

@@ -10,9 +10,14 @@ from langchain_core.messages import BaseMessageChunk
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.metrics import streams
-from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
-from langgraph_once.stream.dedup.state_cut import alias_messages_after_gap
-from langgraph_once.stream.part.annotation import flagged
+from langgraph_once.stream import (
+    GAP_MODE,
+    Deduplicator,
+    Ledger,
+    Part,
+    alias_messages_after_gap,
+    flagged,
+)
 
 
 class Recipient:

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, pairwise, takewhile
@@ -27,10 +26,14 @@ import orjson
 from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 
 from langgraph_once.remote.shapes import local_parts
-from langgraph_once.stream import Part
-from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
-from langgraph_once.stream.part.places import TASK_NS_KEY
-from langgraph_once.stream.part.shapes import INTERRUPT_KEY, revive
+from langgraph_once.stream import (
+    INTERRUPT_KEY,
+    TASK_NS_KEY,
+    Part,
+    found_in_input,
+    found_in_update,
+    revive,
+)
 
 INPUT_NODE: Final = "__start__"
 MESSAGES: Final = frozenset({"messages", "messages-tuple"})

@@ -12,8 +12,13 @@ from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
-from langgraph_once.remote.following.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.following.numbers import ATTEMPT_KEY, Frame, Numbers
+from langgraph_once.remote.following.alignment import (
+    ATTEMPT_KEY,
+    Alignment,
+    AmbiguousError,
+    Frame,
+    Numbers,
+)
 from langgraph_once.remote.following.reconcile import (
     Delivered,
     RunHistory,
@@ -29,9 +34,7 @@ from langgraph_once.remote.following.retries import (
     says_unknown,
 )
 from langgraph_once.remote.shapes import local_parts
-from langgraph_once.stream import GAP_MODE, Part
-from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.shapes import mode_set, revive
+from langgraph_once.stream import GAP_MODE, Part, found_in_update, mode_set, revive
 
 Headers: TypeAlias = Mapping[str, str] | None
 

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
-from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
-from langgraph_once.remote.following.numbers import MAX_WAITING, Frame, Numbers
+from langgraph_once.remote.following.alignment import (
+    FIRST,
+    MAX_WAITING,
+    AmbiguousError,
+    Frame,
+    Numbers,
+)
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.stream import GAP_MODE, Part
 from tests.examples import examples

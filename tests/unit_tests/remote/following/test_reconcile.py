@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
+from langgraph_once.remote.connection import FrameReader
 from langgraph_once.remote.following.consumer import Consumer
 from langgraph_once.remote.following.reconcile import (
     Delivered,
@@ -16,7 +17,6 @@ from langgraph_once.remote.following.reconcile import (
     repeated_tasks,
     void_tasks,
 )
-from langgraph_once.remote.frames import FrameReader
 from langgraph_once.stream import Part
 
 ALL = frozenset({"messages-tuple", "updates", "values"})

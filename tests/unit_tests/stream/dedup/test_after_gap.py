@@ -8,9 +8,9 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langgraph_once.stream import Ledger
-from langgraph_once.stream.dedup.state_cut import alias_messages_after_gap
-from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.content import content_of
+from langgraph_once.stream.entry import Entry, State
+from langgraph_once.stream.state_cut import alias_messages_after_gap
 
 SAID = AIMessage("Yes.", id="lost")
 AGAIN = AIMessage("Yes.", id="kept")

@@ -15,8 +15,8 @@ from langgraph.types import CachePolicy, Command, interrupt
 
 from langgraph_once import Deduplicator, Ledger, dedup
 from langgraph_once.stream import InMemoryStreamStateStore, Part
-from langgraph_once.stream.dedup.repeated import CachedParts
-from langgraph_once.stream.dedup.state_cut import is_default_key
+from langgraph_once.stream.repeated import CachedParts
+from langgraph_once.stream.state_cut import is_default_key
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 

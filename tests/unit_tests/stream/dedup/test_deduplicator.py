@@ -16,7 +16,7 @@ from langchain_core.messages import (
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.shapes import Part
 
 TASK = "agent:1"
 

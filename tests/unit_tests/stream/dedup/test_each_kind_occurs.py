@@ -20,8 +20,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from langgraph_once import dedup
-from langgraph_once.stream.dedup.lifecycle import Case, Lifecycle
-from langgraph_once.stream.dedup.operations import Because, DedupStats, Operation
+from langgraph_once.stream.forms import Because, DedupStats, Operation
+from langgraph_once.stream.lifecycle import Case, Lifecycle
 from tests.corpus.graphs import chain
 from tests.corpus.models import answers
 from tests.corpus.play import Source, play

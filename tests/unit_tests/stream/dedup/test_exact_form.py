@@ -9,8 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms import ExactForm, operation_of
-from langgraph_once.stream.dedup.operations import Because, Kind, Operation
+from langgraph_once.stream.forms import Because, ExactForm, Kind, Operation, operation_of
 
 GONE = RemoveMessage(id="m")
 WHOLE = AIMessage("Yes.", id="m")

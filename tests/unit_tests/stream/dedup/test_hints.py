@@ -11,12 +11,12 @@ from langgraph.types import RetryPolicy
 
 from langgraph_once import DedupConfig, once
 from langgraph_once.stream import Deduplicator, Ledger, Part
-from langgraph_once.stream.dedup.guess import Guess
-from langgraph_once.stream.dedup.operations import DedupStats
-from langgraph_once.stream.dedup.state_cut import Hints, StateCut
-from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.ledger.ledger import MAX_MESSAGES
-from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.content import content_of
+from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.forms import DedupStats
+from langgraph_once.stream.identity import Guess
+from langgraph_once.stream.ledger import MAX_MESSAGES
+from langgraph_once.stream.state_cut import Hints, StateCut
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in
 
 RETRY = RetryPolicy(initial_interval=0.0001, jitter=False, retry_on=ValueError)

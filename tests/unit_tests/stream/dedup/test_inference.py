@@ -9,9 +9,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langgraph_once import DedupConfig, Ledger, dedup
-from langgraph_once.stream.part.content import StreamedContent, content_of
-from langgraph_once.stream.part.shapes import Part
-from langgraph_once.stream.v3.reading import EventReader
+from langgraph_once.stream.content import StreamedContent, content_of
+from langgraph_once.stream.shapes import Part
+from langgraph_once.stream.v3 import EventReader
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in, model
 

@@ -18,11 +18,10 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms import ExactForm
-from langgraph_once.stream.dedup.lifecycle import Case, Lifecycle
-from langgraph_once.stream.dedup.message_fact import MessageFact
-from langgraph_once.stream.dedup.operations import DedupStats, Kind, Operation
-from langgraph_once.stream.ledger.entry import State
+from langgraph_once.stream.entry import State
+from langgraph_once.stream.forms import DedupStats, ExactForm, Kind, Operation
+from langgraph_once.stream.identity import MessageFact
+from langgraph_once.stream.lifecycle import Case, Lifecycle
 from tests.corpus.play import play
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import VARIANTS

@@ -13,10 +13,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.stream import Part
-from langgraph_once.stream.announcement import announced
-from langgraph_once.stream.chunk_filter import chunk_filter, filtered
-from langgraph_once.stream.dedup.forms import ExactForm
-from langgraph_once.stream.dedup.operations import Kind, Operation
+from langgraph_once.stream.chunk_filter import announced, filtered, plain_filter
+from langgraph_once.stream.forms import ExactForm, Kind, Operation
 
 
 class WithoutTools(ExactForm):
@@ -81,7 +79,7 @@ def messages_in(value: Any) -> Iterator[BaseMessage]:
 @pytest.mark.parametrize("state", ["full", "new_messages"])
 def test_a_form_of_its_own_leaves_out_the_results_of_tools(wrap: Any, state: Any) -> None:
     config = DedupConfig(state=state)
-    new = chunk_filter(MODES, False, "v1", ledger=None, config=config, form=WithoutTools())
+    new = plain_filter(MODES, False, "v1", ledger=None, config=config, form=WithoutTools())
     chunks = wrap(graph().compile()).stream({"messages": "What is it?"}, stream_mode=MODES)
     told = list(filtered(nullcontext((chunks, lambda: new, announced()))))
     assert {mode for mode, _ in told} == set(MODES)

@@ -15,7 +15,7 @@ from langchain_core.messages import (
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup, once
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.shapes import Part
 from tests.unit_tests.stream.scenes import ALL_MODES, ASKED, chain, says
 
 

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from langgraph_once.stream import Deduplicator, Part
-from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation
+from langgraph_once.stream.forms import Because, DedupStats, Kind, Operation
 
 PART = Part((), "messages", AIMessage("Yes.", id="m"))
 

@@ -24,10 +24,9 @@ from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, adedup, dedup, once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.forms import ExactForm, Form, StockForm
-from langgraph_once.stream.dedup.operations import Because, Kind, Operation
+from langgraph_once.stream.forms import Because, ExactForm, Form, Kind, Operation, StockForm
 from langgraph_once.stream.readers import PLAIN_READER, TASK_ID_KEY, V3_KEY, form_of
-from langgraph_once.stream.v3.protocol import ExactEvents, ProtocolForm
+from langgraph_once.stream.v3 import ExactEvents, ProtocolForm
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
 SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import ConfigError, LedgerError, StreamError
-from langgraph_once.stream.ledger.entry import State
-from langgraph_once.stream.part.content import Content, content_of
-from langgraph_once.stream.part.places import MAX_GRAPHS
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.content import Content, content_of
+from langgraph_once.stream.entry import State
+from langgraph_once.stream.places import MAX_GRAPHS
+from langgraph_once.stream.shapes import Part
 
 TASK = {"langgraph_checkpoint_ns": "n:1"}
 

@@ -8,8 +8,8 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from langgraph_once.stream import Part
-from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds
-from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.content import content_of
+from langgraph_once.stream.indexes import PendingId, PendingIds
 
 SAID = content_of(AIMessage("Hello."))
 WAITS = Part(("inner:1",), "messages", AIMessage("Hello.", id="ours"), {})

@@ -22,7 +22,7 @@ from langgraph_once import (
 )
 from langgraph_once.events import TokenStreamEvent
 from langgraph_once.stream import annotation_of, sdk_part
-from langgraph_once.stream.part.shapes import revive_part
+from langgraph_once.stream.shapes import revive_part
 
 MODEL = ScriptedChatModel(script=lambda _: AIMessage("one two three"))
 

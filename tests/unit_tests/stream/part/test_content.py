@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -16,7 +15,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import tool_call_chunk
 
-from langgraph_once.stream.part.content import Content, StreamedContent, content_of
+from langgraph_once.stream.content import Content, StreamedContent, content_of
 
 
 def streamed(*chunks: AIMessageChunk) -> Content:

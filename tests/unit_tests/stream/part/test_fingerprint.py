@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from langgraph_once.stream.part.fingerprint import MAX_DEPTH, fingerprint
+from langgraph_once.stream.repeated import MAX_DEPTH, fingerprint
 
 
 class Color(Enum):

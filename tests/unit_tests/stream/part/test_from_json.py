@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.types import Interrupt
 
 from langgraph_once.stream import Part
-from langgraph_once.stream.part.shapes import revive, revive_part
+from langgraph_once.stream.shapes import revive, revive_part
 
 HELLO = HumanMessage("Hi", id="h")
 JSON_HELLO = HELLO.model_dump()

@@ -10,7 +10,7 @@ from langgraph.types import Interrupt
 
 from langgraph_once import dedup
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.shapes import (
+from langgraph_once.stream.shapes import (
     Part,
     Version,
     event_part,

@@ -18,7 +18,7 @@ from langchain_core.messages import (
 from langgraph.types import Interrupt
 from langgraph_api.serde import json_dumpb
 
-from langgraph_once.stream.part.shapes import revive
+from langgraph_once.stream.shapes import revive
 
 CALL = {"name": "f", "args": {"n": 1}, "id": "c"}
 

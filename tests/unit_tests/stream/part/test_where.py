@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from langgraph_once.events import Where, format_namespace
-from langgraph_once.stream.part.places import Pattern, where_of
+from langgraph_once.stream.places import Pattern, where_of
 
 
 @pytest.mark.parametrize(

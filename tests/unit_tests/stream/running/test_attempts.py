@@ -11,8 +11,8 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.types import RetryPolicy
 
 from langgraph_once import once
-from langgraph_once.stream.part.content import content_of
-from langgraph_once.stream.running.attempts import ModelRun, Task, Tasks, graph_of
+from langgraph_once.stream.attempts import ModelRun, Task, Tasks, graph_of
+from langgraph_once.stream.content import content_of
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, model, says
 

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from langgraph_once import ChannelStreamingProcessor, DedupConfig, TokenStreamingConfig, dedup
 from langgraph_once.events import MessageCompletedEvent, TokenStreamEvent
 from langgraph_once.stream import v2_part
-from langgraph_once.stream.part.annotation import annotation_of
+from langgraph_once.stream.annotation import annotation_of
 from tests.corpus.models import answers
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, nested, says, says_copy

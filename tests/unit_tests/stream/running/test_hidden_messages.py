@@ -21,10 +21,10 @@ from langgraph.types import Command, RetryPolicy, interrupt
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup
 from langgraph_once.stream import Part
-from langgraph_once.stream.announcement import first_chunk
-from langgraph_once.stream.dedup.forms import ExactForm
-from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
-from langgraph_once.stream.running.run import Run
+from langgraph_once.stream.chunk_filter import first_chunk
+from langgraph_once.stream.forms import ExactForm
+from langgraph_once.stream.install import HidingMessagesHandler
+from langgraph_once.stream.run import Run
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
     ASKED,

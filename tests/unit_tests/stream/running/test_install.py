@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.graph.message import push_message
-from langgraph.pregel import _messages as upstream
-from langgraph.pregel import main
+from langgraph.pregel import _messages as upstream, main
 
-from langgraph_once.stream.running.install import MessagesHandlerSwitch, install
+from langgraph_once.stream.install import MessagesHandlerSwitch, install
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
     ALL_MODES,

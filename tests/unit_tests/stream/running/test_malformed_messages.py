@@ -129,7 +129,7 @@ def test_one_line_of_the_log_names_its_node_and_says_nothing_of_it(
 ) -> None:
     messages = [malformed({"content": [{"type": "x", "object": Silent()}]}), AIMessage("Last.")]
     graph = once(graph_of(State, in_a_list(messages)))
-    with caplog.at_level(logging.WARNING, "langgraph_once.stream.running"):
+    with caplog.at_level(logging.WARNING, "langgraph_once.stream"):
         [*graph.stream({"messages": []}, stream_mode="updates")]
         assert not caplog.messages
         found = [m.content for m, _ in graph.stream({"messages": []}, stream_mode="messages")]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from langgraph_once.stream.running.attempts import EmittedMessage, Tasks
+from langgraph_once.stream.attempts import EmittedMessage, Tasks
 
 
 @pytest.fixture(autouse=True)

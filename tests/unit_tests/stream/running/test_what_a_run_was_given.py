@@ -12,10 +12,10 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
-from langgraph_once.stream.part.content import content_of
-from langgraph_once.stream.part.messages_within import found_in_input
-from langgraph_once.stream.running.handler import OnceMessagesHandler
-from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
+from langgraph_once.stream.content import content_of
+from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.messages_within import found_in_input
+from langgraph_once.stream.run import GivenToGraph, GivenToTask
 from tests.corpus.models import answers
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import folded

@@ -8,8 +8,8 @@ from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.stream.transformers import MessagesTransformer
 
 from langgraph_once.stream import Part
-from langgraph_once.stream.v3.reading import VOID
-from langgraph_once.stream.v3.transformer import HIDDEN_METHOD, RunMessages
+from langgraph_once.stream.v3 import VOID
+from langgraph_once.stream.v3_channel import HIDDEN_METHOD, RunMessages
 
 
 class Upstream(MessagesTransformer):

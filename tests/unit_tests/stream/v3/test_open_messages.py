@@ -13,7 +13,7 @@ from langgraph_sdk.stream.decoders import MessagesDecoder
 from langgraph_once import DedupConfig, once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import v2_part
-from langgraph_once.stream.v3.reading import VOID
+from langgraph_once.stream.v3 import VOID
 from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.screen import SERVED
 from tests.unit_tests.stream.scenes import ASKED, chain, fan_out, folded, says

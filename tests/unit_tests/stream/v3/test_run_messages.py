@@ -14,7 +14,7 @@ from langgraph.types import Command, RetryPolicy, interrupt
 
 from langgraph_once import once
 from langgraph_once.stream import v2_part
-from langgraph_once.stream.v3.reading import VOID
+from langgraph_once.stream.v3 import VOID
 from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.wires import anthropic
 from tests.unit_tests.stream.scenes import ASKED, chain, fails_after, fan_out, folded

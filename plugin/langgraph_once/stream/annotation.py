@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
-from langgraph_once.stream.part.places import task_in
+from langgraph_once.stream.places import task_in
 
 ANNOTATION_KEY: Final = "once"
 NUMBER_KEY: Final = "once_n"

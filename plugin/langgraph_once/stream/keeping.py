@@ -26,9 +26,9 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.errors import LedgerError
-from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.part.content import Content, content_of, details_of
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.content import Content, content_of, details_of
+from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.shapes import Part
 
 MAX_THREADS = 1_000
 MAX_BYTES = 16 * 1024 * 1024

@@ -16,30 +16,37 @@ from langchain_core.messages import (
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.dedup.forms import STATE_MODES, ExactForm, Form
-from langgraph_once.stream.dedup.hidden import HiddenMessages, Hiding
-from langgraph_once.stream.dedup.lifecycle import Lifecycle
-from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation
-from langgraph_once.stream.dedup.repeated import (
+from langgraph_once.stream.annotation import annotation_of
+from langgraph_once.stream.content import content_of
+from langgraph_once.stream.forms import (
+    STATE_MODES,
+    Because,
+    DedupStats,
+    ExactForm,
+    Form,
+    Kind,
+    Operation,
+)
+from langgraph_once.stream.hidden import HiddenMessages, Hiding
+from langgraph_once.stream.indexes import with_id
+from langgraph_once.stream.keeping import keep_undelivered
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.lifecycle import Lifecycle
+from langgraph_once.stream.places import TASK_NS_KEY, PerGraph
+from langgraph_once.stream.repeated import (
     changed_keys,
     has_interrupt,
     is_repeated_update,
     is_unchanged,
 )
-from langgraph_once.stream.dedup.state_cut import (
+from langgraph_once.stream.shapes import Part
+from langgraph_once.stream.state_cut import (
     Hints,
     IsMessageKeyIn,
     StateCut,
     is_default_key,
     listed,
 )
-from langgraph_once.stream.ledger.keeping import keep_undelivered
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.pending_ids import with_id
-from langgraph_once.stream.part.annotation import annotation_of
-from langgraph_once.stream.part.content import content_of
-from langgraph_once.stream.part.places import TASK_NS_KEY, PerGraph
-from langgraph_once.stream.part.shapes import Part
 
 logger = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
-from langgraph_once.stream.part.annotation import Annotation
-from langgraph_once.stream.part.content import Content, Details, StreamedContent
-from langgraph_once.stream.part.places import akin, lineage
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.annotation import Annotation
+from langgraph_once.stream.content import Content, Details, StreamedContent
+from langgraph_once.stream.places import akin, lineage
+from langgraph_once.stream.shapes import Part
 
 
 class State(StrEnum):

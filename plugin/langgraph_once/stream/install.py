@@ -1,9 +1,16 @@
-"""The handler of the `messages` mode, with what a graph runs that is not streamed.
+"""Which handler LangGraph's streams get, and what that one does about who is not streamed.
 
-That is who is hidden, and models tagged `nostream`. A whole message of the metadata of its node
-tells of neither. So what is hidden is said once, when it is whole, to the deduplicator, which
+Not streamed are who is hidden, and models tagged `nostream`. A whole message of the metadata of its
+node tells of neither. So what is hidden is said once, when it is whole, to the deduplicator, which
 passes it on to nobody and knows by it what nodes return. What upstream alone leaves out is not
 hidden: its tags go with the message.
+
+This is the one place that touches LangGraph. `Pregel.stream` and `astream` look their handler
+classes up in the globals of `langgraph.pregel.main` when they run, and test with `isinstance` there
+too (measured with langgraph 1.2.24; `test_install` notices when this changes). What is put there
+makes our handler for a run of `once(graph)`, and upstream's own for every other, which therefore
+behaves as if this package was not installed. `langgraph.pregel._messages` stays as it is:
+`push_message` needs its class.
 """
 
 from __future__ import annotations
@@ -12,22 +19,23 @@ from collections import deque
 from typing import Any
 from uuid import UUID, uuid4
 
-from langchain_core.messages import BaseMessage, RemoveMessage
+from langchain_core.messages import BaseMessage, RemoveMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 from langgraph._internal._config import filter_to_user_tags
 from langgraph.constants import TAG_NOSTREAM
 from langgraph.errors import GraphBubbleUp
-from langgraph.pregel._messages import graph_namespace
+from langgraph.pregel import _messages as upstream, main
+from langgraph.pregel._messages import StreamMessagesHandlerV2, graph_namespace
 
-from langgraph_once.stream.dedup.hidden import Hiding
-from langgraph_once.stream.ledger.entries import original_of
-from langgraph_once.stream.part.annotation import Source, note_in
-from langgraph_once.stream.part.content import Content, as_whole, content_of
-from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
-from langgraph_once.stream.part.places import TASK_NS_KEY, lineage
-from langgraph_once.stream.running.attempts import EmittedMessage, Meta, Task, first_message
-from langgraph_once.stream.running.handler import OnceMessagesHandler
-from langgraph_once.stream.running.node_handler import is_node
+from langgraph_once.stream.annotation import Source, note_in
+from langgraph_once.stream.attempts import EmittedMessage, Meta, Task, first_message
+from langgraph_once.stream.content import Content, as_whole, content_of
+from langgraph_once.stream.handler import OnceMessagesHandler, is_node
+from langgraph_once.stream.hidden import Hiding
+from langgraph_once.stream.indexes import original_of
+from langgraph_once.stream.messages_within import found_in_input, found_in_update
+from langgraph_once.stream.places import TASK_NS_KEY, lineage
+from langgraph_once.stream.run import PENDING
 
 MAX_KNOWN = 256
 
@@ -137,3 +145,60 @@ class HidingMessagesHandler(OnceMessagesHandler):
         self._tasks.say(said)  # it is known by its id, so no other is taken for its copy
         self._hidden.append(said)
         self.stream((ns, "messages", (as_whole(message), metadata)))
+
+
+class OnceMessagesHandlerV2(HidingMessagesHandler, StreamMessagesHandlerV2):
+    """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
+
+    def on_llm_new_token(self, token: str, **_: Any) -> Any:  # type: ignore[override]  # takes all
+        """Nothing: events say the same, as upstream explains."""
+
+    def _send(
+        self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task
+    ) -> None:
+        # As upstream: in v3 a tool's result belongs to the state and the tools channel.
+        if not isinstance(message, ToolMessage):
+            super()._send(ns, message, metadata, task)
+
+    def on_stream_event(self, event: Any, *, run_id: UUID, **_: Any) -> Any:
+        """Send an event of a model's stream."""
+        run = self._models.get(run_id)
+        if run is None:
+            return
+        ns, metadata = run.meta
+        if event.get("event") == "message-start":
+            metadata["run_id"] = run.run_id
+            self._begin_to_speak(run, event.get("id"))
+        self.stream((ns, "messages", (event, metadata)))
+
+
+HandlerMeta: Any = type(upstream.StreamMessagesHandler)
+
+
+class _Switch(HandlerMeta):  # type: ignore[misc]  # the metaclass upstream's class happens to have
+    """Makes our handler or upstream's; to `isinstance` it is upstream's class."""
+
+    plain: type
+    ours: type
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  # a metaclass
+        return (cls.plain if PENDING.get() is None else cls.ours)(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805  # a metaclass
+        return isinstance(instance, cls.plain)
+
+
+def _switch(plain: type, ours: type) -> Any:
+    """A class that stands for `plain`."""
+    return _Switch(plain.__name__, (plain,), {"plain": plain, "ours": ours})
+
+
+MessagesHandlerSwitch = _switch(upstream.StreamMessagesHandler, HidingMessagesHandler)
+MessagesHandlerV2Switch = _switch(upstream.StreamMessagesHandlerV2, OnceMessagesHandlerV2)
+
+
+def install() -> None:
+    """Put the switches in place; doing so again changes nothing."""
+    globals_of_main: Any = main
+    globals_of_main.StreamMessagesHandler = MessagesHandlerSwitch
+    globals_of_main.StreamMessagesHandlerV2 = MessagesHandlerV2Switch

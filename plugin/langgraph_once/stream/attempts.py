@@ -17,11 +17,11 @@ from langgraph.errors import ParentCommand
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
-from langgraph_once.stream.ledger.entries import original_of
-from langgraph_once.stream.part.annotation import Source
-from langgraph_once.stream.part.content import Content, Space, content_of
-from langgraph_once.stream.part.messages_within import Found
-from langgraph_once.stream.part.places import (
+from langgraph_once.stream.annotation import Source
+from langgraph_once.stream.content import Content, Space, content_of
+from langgraph_once.stream.indexes import original_of
+from langgraph_once.stream.messages_within import Found
+from langgraph_once.stream.places import (
     NS_SEP,
     TASK_NS_KEY,
     PerGraph,
@@ -29,7 +29,7 @@ from langgraph_once.stream.part.places import (
     node_path,
     task_order,
 )
-from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
+from langgraph_once.stream.run import GivenToGraph, GivenToTask
 
 # Bounds memory in a node that starts runnables in a loop.
 MAX_STARTED = 64

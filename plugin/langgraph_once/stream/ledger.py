@@ -12,9 +12,18 @@ from typing import Any, Final, Literal, TypeAlias
 from langchain_core.messages import BaseMessage
 
 from langgraph_once.errors import ConfigError, LedgerError
-from langgraph_once.stream.ledger.entries import Seeds, Texts, is_original, saying
-from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.ledger.keeping import (
+from langgraph_once.stream.content import Content, Space, content_of
+from langgraph_once.stream.entry import Entry, State
+from langgraph_once.stream.indexes import (
+    PendingId,
+    PendingIds,
+    Seeds,
+    Texts,
+    is_original,
+    saying,
+    with_id,
+)
+from langgraph_once.stream.keeping import (
     VERSION,
     pack_entry,
     read_body,
@@ -23,9 +32,7 @@ from langgraph_once.stream.ledger.keeping import (
     write_body,
     write_undelivered,
 )
-from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
-from langgraph_once.stream.part.content import Content, Space, content_of
-from langgraph_once.stream.part.places import (
+from langgraph_once.stream.places import (
     NS_SEP,
     PerGraph,
     Place,
@@ -34,7 +41,7 @@ from langgraph_once.stream.part.places import (
     lineage,
     names,
 )
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.shapes import Part
 
 Fingerprints: TypeAlias = dict[str, bytes | None]
 """Of a state, by its keys."""

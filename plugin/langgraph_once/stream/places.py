@@ -157,10 +157,6 @@ class Where:
         return node_names(self.namespace)
 
 
-NOWHERE = Where()
-"""The outermost graph, as a whole."""
-
-
 @functools.lru_cache(maxsize=1024)
 def _where(namespace: tuple[str, ...], task: str | None, node: str | None) -> Where:
     segments = [part for part in (task or "").split("|") if part and not part.isdecimal()]

@@ -14,23 +14,20 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.forms import Form
-from langgraph_once.stream.dedup.guess import Guess
-from langgraph_once.stream.dedup.identity import Identity, Match
-from langgraph_once.stream.dedup.message_fact import MessageFact
-from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation, removing
-from langgraph_once.stream.dedup.reexecution import Reexecution
-from langgraph_once.stream.ledger.entries import says
-from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.content import (
+from langgraph_once.stream.content import (
     NO_DETAILS,
     Details,
     StreamedContent,
     details_of,
 )
-from langgraph_once.stream.part.places import lineage
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.entry import Entry, State
+from langgraph_once.stream.forms import Because, DedupStats, Form, Kind, Operation, removing
+from langgraph_once.stream.identity import Guess, Identity, Match, MessageFact
+from langgraph_once.stream.indexes import says
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.places import lineage
+from langgraph_once.stream.reexecution import Reexecution
+from langgraph_once.stream.shapes import Part
 
 
 class Case(StrEnum):

@@ -11,14 +11,14 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.message_fact import MessageFact
-from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation, removing
-from langgraph_once.stream.ledger.entries import saying
-from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.content import StreamedContent
-from langgraph_once.stream.part.places import TASK_NS_KEY, bare
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.content import StreamedContent
+from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.forms import Because, DedupStats, Kind, Operation, removing
+from langgraph_once.stream.identity import MessageFact
+from langgraph_once.stream.indexes import saying
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.places import TASK_NS_KEY, bare
+from langgraph_once.stream.shapes import Part
 
 
 class HeldRetry:

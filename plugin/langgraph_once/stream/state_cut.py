@@ -23,12 +23,12 @@ from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
-from langgraph_once.stream.dedup.guess import Guess
-from langgraph_once.stream.ledger.entries import saying, says
-from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.ledger.ledger import MAX_MESSAGES, Ledger
-from langgraph_once.stream.part.content import Content, Space, content_of
-from langgraph_once.stream.part.messages_within import (
+from langgraph_once.stream.content import Content, Space, content_of
+from langgraph_once.stream.entry import Entry, State
+from langgraph_once.stream.identity import Guess
+from langgraph_once.stream.indexes import saying, says
+from langgraph_once.stream.ledger import MAX_MESSAGES, Ledger
+from langgraph_once.stream.messages_within import (
     DEFAULT_KEY,
     coerced,
     fields_of,
@@ -37,8 +37,8 @@ from langgraph_once.stream.part.messages_within import (
     only_messages,
     overwritten,
 )
-from langgraph_once.stream.part.places import NS_SEP, Place, is_reserved, names
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.places import NS_SEP, Place, is_reserved, names
+from langgraph_once.stream.shapes import Part
 
 
 class Hints:

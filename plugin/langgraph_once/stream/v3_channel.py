@@ -21,10 +21,10 @@ from langgraph.stream import StreamChannel, StreamTransformer
 from langgraph.stream.transformers import MessagesTransformer
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.content import Content, StreamedContent, content_of
-from langgraph_once.stream.part.places import task_in
-from langgraph_once.stream.part.shapes import Part, event_part, writer
-from langgraph_once.stream.v3.reading import VOID, EventReader, Mark, event_of, mark_of, run_of
+from langgraph_once.stream.content import Content, StreamedContent, content_of
+from langgraph_once.stream.places import task_in
+from langgraph_once.stream.shapes import Part, event_part, writer
+from langgraph_once.stream.v3 import VOID, EventReader, Mark, event_of, mark_of, run_of
 
 CHANNEL = "once"
 HIDDEN_METHOD = "messages/removal"

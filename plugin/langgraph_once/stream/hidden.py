@@ -15,14 +15,12 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig, HideConfig
-from langgraph_once.stream.dedup.forms import ExactForm
-from langgraph_once.stream.dedup.identity import COPIES_NOTHING
-from langgraph_once.stream.dedup.lifecycle import Lifecycle
-from langgraph_once.stream.dedup.message_fact import MessageFact
-from langgraph_once.stream.dedup.operations import DedupStats
-from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.annotation import annotation_of
-from langgraph_once.stream.part.places import (
+from langgraph_once.stream.annotation import annotation_of
+from langgraph_once.stream.forms import DedupStats, ExactForm
+from langgraph_once.stream.identity import COPIES_NOTHING, MessageFact
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.lifecycle import Lifecycle
+from langgraph_once.stream.places import (
     NODE_KEY,
     NS_SEP,
     TASK_NS_KEY,
@@ -31,7 +29,7 @@ from langgraph_once.stream.part.places import (
     node_names,
     where_of,
 )
-from langgraph_once.stream.part.shapes import Part
+from langgraph_once.stream.shapes import Part
 
 MODEL_NAME_KEY = "ls_model_name"
 
