@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from langgraph_once.checkpoint.all_rows import MOST_METADATA
-from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, batches, run_all
 from langgraph_once.checkpoint.metadata import COUNTERS, opened
-from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
+from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, first_id_at
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 from langgraph_once.redaction import printable

@@ -8,8 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from langgraph_once.checkpoint.backend import Backend
-from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool
-from langgraph_once.checkpoint.postgres.failures import storage_error
+from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool, storage_error
 from langgraph_once.checkpoint.postgres.saver import ask_postgres
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError

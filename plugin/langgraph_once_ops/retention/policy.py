@@ -19,8 +19,8 @@ from typing import Final
 from langgraph_once.checkpoint.backend import Claim
 from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.moving.cells import why
-from langgraph_once.checkpoint.opening import close_in_thread, open_in_thread
 from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint.workers import close_in_thread, open_in_thread
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import seconds_in
 from langgraph_once.metrics import retention

@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph_once import extensions
 from langgraph_once.checkpoint.by_url import backend_of, kind_of
-from langgraph_once.checkpoint.stock_writer import stock_wrote
+from langgraph_once.checkpoint.saver import stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.extras import install_command
 from langgraph_once.floors import old_packages, told
