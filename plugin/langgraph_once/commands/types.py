@@ -9,7 +9,7 @@ import click
 
 from langgraph_once.commands.project_settings import config_option, json_option, load
 from langgraph_once.commands.terminal import tell
-from langgraph_once.platform.types import as_json, as_text, report_types
+from langgraph_once.platform import as_json, as_text, report_types
 
 
 @click.command("types", short_help="List the types that are stored, and what they need.")

@@ -13,8 +13,13 @@ from langgraph_once.checkpoint.postgres.saver import ask_postgres
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.metrics import pools
-from langgraph_once.store.matching import by_key
-from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embeddings_of_values
+from langgraph_once.store.upstream_gaps import (
+    Puts,
+    Queries,
+    by_key,
+    set_up,
+    with_embeddings_of_values,
+)
 
 # After `driver`, which says which packages are missing.
 from langgraph.store.postgres.aio import AsyncPostgresStore  # isort: skip

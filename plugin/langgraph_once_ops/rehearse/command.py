@@ -21,8 +21,7 @@ from langgraph_once.commands.opened_database import (
 from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
 from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError, OnceError
-from langgraph_once.platform.state_types import graph_types
-from langgraph_once.platform.targets import load_file, load_name, load_object
+from langgraph_once.platform import graph_types, load_file, load_name, load_object
 from langgraph_once.redaction import printable
 from langgraph_once.serde.rebuildable import TypeStatusChecker
 from langgraph_once.serde.trust.audit import proposed

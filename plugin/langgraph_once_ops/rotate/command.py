@@ -22,7 +22,7 @@ from langgraph_once.commands.opened_database import (
 from langgraph_once.commands.project_settings import config_option, json_option, load_if_there
 from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError
-from langgraph_once.platform.startup import store_database
+from langgraph_once.platform import store_database
 from langgraph_once.redaction import printable, shown
 from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY
 from langgraph_once_ops.progress import progress_bar

@@ -12,7 +12,7 @@ from langgraph_once.commands.opened_database import database_option, tell_left
 from langgraph_once.commands.project_settings import config_option, load_if_there
 from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import ConfigError
-from langgraph_once.platform.startup import serializer_for, store_database
+from langgraph_once.platform import serializer_for, store_database
 from langgraph_once_ops.store import rewrite
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langgraph_once.platform.wiring.json_text import JsonText
+from langgraph_once.platform.wiring.plan import JsonText
 
 WIDE = '{\n    "b": {"x": 1},\n    "a": [\n        1\n    ],\n    "o": {}\n}\n'
 
