@@ -24,9 +24,15 @@ from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.state_types import CodeTypes, types_of_code
 from langgraph_once.redaction import printable
 from langgraph_once.serde.layers.tag import Codec, Tag
-from langgraph_once.serde.rebuildable import RANKS, TypeStatus, TypeStatusChecker, Word
 from langgraph_once.serde.trust.audit import environment_line, is_yours, manifest_line, proposed
-from langgraph_once.serde.types_in_rows import Mention, mentions_in
+from langgraph_once.serde.types_in_rows import (
+    RANKS,
+    Mention,
+    TypeStatus,
+    TypeStatusChecker,
+    Word,
+    mentions_in,
+)
 from langgraph_once.settings import Settings
 
 _MAX_TYPES: Final = 10_000

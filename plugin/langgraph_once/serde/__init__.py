@@ -19,8 +19,7 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
     messages.py       messages in these, without validation
     stock_writes.py   LangGraph's rows, written
     layers/           bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES
-    types_in_rows.py  which classes a row names; reads no values
-    rebuildable.py    whether a new process can rebuild them, and why not
+    types_in_rows.py  which classes a row names, without its values; can a new process rebuild them?
 """
 
 from langgraph_once.floors import blame_old_packages

@@ -11,7 +11,7 @@ from langgraph.types import StateSnapshot
 
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
-from langgraph_once.serde.rebuildable import TypeStatusChecker
+from langgraph_once.serde.types_in_rows import TypeStatusChecker
 from langgraph_once_ops.due import due_in
 from langgraph_once_ops.rehearse.flow import Flow
 from langgraph_once_ops.rehearse.heads import Head, thread_heads

@@ -14,9 +14,8 @@ from langgraph.types import StateSnapshot
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from langgraph_once.serde.opaque import STAND_INS, source_of
-from langgraph_once.serde.rebuildable import TypeStatusChecker
 from langgraph_once.serde.trust.lookup import find, names_of
-from langgraph_once.serde.types_in_rows import Mention
+from langgraph_once.serde.types_in_rows import Mention, TypeStatusChecker
 from langgraph_once_ops.due import is_internal, is_node_channel, is_note, join_starts
 from langgraph_once_ops.rehearse.heads import Head
 from langgraph_once_ops.rehearse.report import Add, Report
