@@ -9,8 +9,7 @@ import pytest
 from langchain_core.runnables import Runnable
 from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.schemas import Run
-from langgraph.pregel import _messages as upstream
-from langgraph.pregel import main
+from langgraph.pregel import _messages as upstream, main
 
 from langgraph_once import once
 from langgraph_once.stream import graph as wrapping

@@ -17,8 +17,7 @@ from langgraph.checkpoint.serde.types import ERROR
 from langgraph_once.checkpoint.pieces.values import Unpacked
 from langgraph_once.errors import SerdeError
 from langgraph_once.redaction import printable
-from langgraph_once.serde import OpaqueStr, UnstoredError
-from langgraph_once.serde.layers.encryption import BoundTo
+from langgraph_once.serde import BoundTo, OpaqueStr, UnstoredError
 
 Holds: TypeAlias = Literal["checkpoint", "value", "write", "ledger", "metadata"]
 _UUID_EPOCH_TICKS: Final = 0x01B21DD213814000

@@ -11,9 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from langgraph_once.checkpoint.backend import Opening
-from langgraph_once.checkpoint.by_url import backend_of, open_saver
-from langgraph_once.checkpoint.moving.cells import Progress
+from langgraph_once.checkpoint import Opening, Progress, backend_of, open_saver
 from langgraph_once.commands.project_settings import load_if_there
 from langgraph_once.commands.terminal import tell
 from langgraph_once.config import CheckpointConfig

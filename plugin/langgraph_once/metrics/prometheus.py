@@ -13,8 +13,8 @@ try:
         CounterMetricFamily,
         GaugeMetricFamily,
         HistogramMetricFamily,
+        Metric as Family,
     )
-    from prometheus_client.metrics_core import Metric as Family
     from prometheus_client.registry import Collector
 except ImportError:
     raise ImportError(f"/once/metrics needs an extra: {install_command('metrics')}") from None

@@ -16,9 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from langgraph_once import extensions
-from langgraph_once.checkpoint import open_saver
-from langgraph_once.checkpoint.by_url import kind_of
-from langgraph_once.checkpoint.saver import OnceSaver, stock_wrote
+from langgraph_once.checkpoint import OnceSaver, kind_of, open_saver, stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.platform.startup import (
     check_extensions,

@@ -14,24 +14,25 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final
 
-from langgraph_once.checkpoint.by_url import backend_of
-from langgraph_once.checkpoint.database import EmptyDatabaseError
-from langgraph_once.checkpoint.moving.cells import ReadCell, Source
-from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint import EmptyDatabaseError, OnceSaver, ReadCell, Source, backend_of
 from langgraph_once.errors import SerdeError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.state_types import CodeTypes, types_of_code
 from langgraph_once.redaction import printable
-from langgraph_once.serde.layers.tag import Codec, Tag
-from langgraph_once.serde.trust.audit import environment_line, is_yours, manifest_line, proposed
-from langgraph_once.serde.types_in_rows import (
+from langgraph_once.serde import (
     RANKS,
+    Codec,
     Mention,
+    Tag,
     TypeStatus,
     TypeStatusChecker,
     Word,
+    environment_line,
+    is_yours,
+    manifest_line,
     mentions_in,
+    proposed,
 )
 from langgraph_once.settings import Settings
 

@@ -12,11 +12,16 @@ from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from typing import Any, NamedTuple
 
 import httpx
-from langgraph_sdk.client import HttpClient, SyncHttpClient
-from langgraph_sdk.client import _aencode_json as aencode_json
-from langgraph_sdk.client import _encode_json as encode_json
-from langgraph_sdk.errors import _araise_for_status_typed as araise_for_status
-from langgraph_sdk.errors import _raise_for_status_typed as raise_for_status
+from langgraph_sdk.client import (
+    HttpClient,
+    SyncHttpClient,
+    _aencode_json as aencode_json,
+    _encode_json as encode_json,
+)
+from langgraph_sdk.errors import (
+    _araise_for_status_typed as araise_for_status,
+    _raise_for_status_typed as raise_for_status,
+)
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.remote.following.numbers import Frame

@@ -31,8 +31,7 @@ from langgraph.store.base import Item, SearchItem
 from langgraph.types import Send
 from ormsgpack import OPT_NON_STR_KEYS, unpackb
 from pydantic import RootModel, SecretBytes, SecretStr
-from pydantic.v1 import SecretBytes as OldSecretBytes
-from pydantic.v1 import SecretStr as OldSecretStr
+from pydantic.v1 import SecretBytes as OldSecretBytes, SecretStr as OldSecretStr
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.format import head_bytes

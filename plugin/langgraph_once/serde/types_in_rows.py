@@ -24,7 +24,7 @@ from langgraph_once.errors import SerdeError, TypeNotAllowedError
 from langgraph_once.serde.format import CHANNELS, Code, head_parts, heads_in
 from langgraph_once.serde.limits import Budget, check_keys, copies_of
 from langgraph_once.serde.names import MAX_NAME_CHARS, class_names
-from langgraph_once.serde.opaque import shown_name
+from langgraph_once.serde.opaque import shown_name, source_of
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import check_class
@@ -70,6 +70,12 @@ class Mention:
         if form == _STOCK:
             return cls(name, "msgpack", extra[0])
         return cls("" if name is None else shown_name(name), "once2", form, version, head)
+
+    @classmethod
+    def of_stand_in(cls, value: Any) -> Mention | None:
+        """Return what the row named of which a stand-in was read; None for one that a user made."""
+        source = source_of(value)
+        return source and cls.of_head(source[0])
 
     def names(self) -> list[str]:
         """Return the names of the classes and functions that it is made of."""

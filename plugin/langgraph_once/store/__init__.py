@@ -1,6 +1,6 @@
 """Long-term memory: upstream's store for SQLite and PostgreSQL, its values encrypted at rest.
 
-In: the operations of a `BaseStore`. Out: rows of upstream's tables.
+In: the operations of a `BaseStore`. Out: rows of upstream's tables. `__all__` lists what is public.
 
 once_store.py what LangGraph calls, and from a path or a URL to it
 sqlite.py, postgres.py  upstream's stores, opened
@@ -15,6 +15,7 @@ from langgraph_once.store.once_store import (
     default_database,
     open_store,
 )
+from langgraph_once.store.sealing import Sealing as Sealing
 
 __all__ = [
     "OnceStore",

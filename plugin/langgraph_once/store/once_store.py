@@ -22,8 +22,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
-from langgraph_once.checkpoint.backend import Backend
-from langgraph_once.checkpoint.by_url import backend_of
+from langgraph_once.checkpoint import Backend, backend_of
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde import OnceSerializer

@@ -11,8 +11,7 @@ from typing import Any, Final
 import aiosqlite
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
-from langgraph_once.checkpoint.backend import Backend
-from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
+from langgraph_once.checkpoint import BUSY_TIMEOUT_S, Backend, not_opened, prepare
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.store.upstream_gaps import (

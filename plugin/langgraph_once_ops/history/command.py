@@ -10,9 +10,7 @@ from typing import Any, Final
 import click
 from langgraph.checkpoint.base import CheckpointTuple
 
-from langgraph_once.checkpoint.moving.migrate import reading
-from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.checkpoint import CheckpointRef, OnceSaver, reading
 from langgraph_once.commands.opened_database import database_of, database_option
 from langgraph_once.commands.project_settings import config_option, json_option
 from langgraph_once.commands.terminal import tell

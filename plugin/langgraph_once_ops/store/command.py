@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from langgraph_once.checkpoint.moving.migrate import reading
+from langgraph_once.checkpoint import reading
 from langgraph_once.commands.opened_database import database_option, tell_left
 from langgraph_once.commands.project_settings import config_option, load_if_there
 from langgraph_once.commands.terminal import tell

@@ -85,8 +85,7 @@ def live(graph: Any) -> None:
     thread: Any = {"configurable": {"thread_id": "thread"}, "metadata": {"who": "me"}}
     graph.invoke({"topic": "a", "log": []}, thread)
     try:
-        from langgraph.types import Command
-        from langgraph.types import interrupt as _
+        from langgraph.types import Command, interrupt as _
     except ImportError:
         graph.update_state(thread, {"topic": "answer"}, as_node="left")
         graph.invoke(None, thread)

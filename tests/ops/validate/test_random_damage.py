@@ -6,8 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.store.base import SearchItem
 

@@ -10,8 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from langgraph._internal import _constants
 from langgraph.checkpoint.base import (
     LATEST_VERSION,

@@ -7,8 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from ag_ui.core import Event as AgUiEvent
-from ag_ui.core import EventType
+from ag_ui.core import Event as AgUiEvent, EventType
 from langchain_core.messages import AIMessage
 from pydantic import TypeAdapter
 

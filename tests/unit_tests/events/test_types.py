@@ -11,8 +11,8 @@ from langgraph_once.events import (
     StreamEndedEvent,
     TokenStreamEvent,
     TokenStreamingConfig,
+    __all__ as names,
 )
-from langgraph_once.events import __all__ as names
 from langgraph_once.events.vocabulary import EVENT_TYPES
 from tests.corpus.graphs import chain, says
 from tests.corpus.scenario import ASKED

@@ -8,8 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.remote.frames import TokenReader

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, example, given, strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import ParentCommand

@@ -20,8 +20,7 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 import pytest
-from hypothesis import HealthCheck, example, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, strategies as st
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,

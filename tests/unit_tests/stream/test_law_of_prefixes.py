@@ -10,8 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from langchain_core.messages import AIMessage
 from langgraph.types import RetryPolicy
 

@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
-from langgraph_once.checkpoint.metadata import is_kept, opened, sealed
+from langgraph_once.checkpoint.metadata import is_kept, opened_metadata, sealed
 from langgraph_once.checkpoint.pieces.collect import Cell, Missing
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
@@ -416,7 +416,7 @@ class PostgresTables(PostgresMoves):
         for row in sorted((row for row in rows if row[0] == "c"), key=lambda row: row[4]):
             place, parent_id = CheckpointRef(*row[1:4]), row[5]
             checkpoint = json.loads(row[6])
-            metadata = opened(self.values, place, read_metadata(row[7]))
+            metadata = opened_metadata(self.values, place, read_metadata(row[7]))
             values = checkpoint.pop("channel_values", None) or {}
             for name, version in checkpoint["channel_versions"].items():
                 text = version if isinstance(version, str) else json.dumps(version)

@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.utils import search_where
 
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Program, Row, Statement
-from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
+from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened_metadata, sealed
 from langgraph_once.checkpoint.pieces.collect import Cell, Missing
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.stored import (
@@ -369,7 +369,7 @@ class SqliteTables(Tables):
         at = bound("checkpoint", place.thread_id, place[1:])
         with Naming(place, "the row"):
             checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data), at))
-        known = opened(self.values, place, self.read_metadata(metadata))
+        known = opened_metadata(self.values, place, self.read_metadata(metadata))
         return StoredCheckpoint(place, parent_id, checkpoint, values, known, writes)
 
 

@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from langgraph_once import extensions
-from langgraph_once.checkpoint.by_url import backend_of, kind_of
-from langgraph_once.checkpoint.saver import stock_wrote
+from langgraph_once.checkpoint import backend_of, kind_of, stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.extras import install_command
 from langgraph_once.floors import old_packages, told

@@ -33,7 +33,7 @@ from langgraph_once.platform.targets import (
     wrap,
 )
 from langgraph_once.settings import GraphTarget
-from langgraph_once.stream.graph import OnceStreams
+from langgraph_once.stream import OnceStreams
 
 _TIMEOUT_S: Final = 30.0
 _WRAPPED_TWICE: Final = (

@@ -14,8 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.messages import BaseMessage, ToolMessage
-from langgraph.pregel import _messages as upstream
-from langgraph.pregel import main
+from langgraph.pregel import _messages as upstream, main
 from langgraph.pregel._messages import StreamMessagesHandlerV2
 
 from langgraph_once.stream.running.attempts import Task

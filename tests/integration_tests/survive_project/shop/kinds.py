@@ -16,8 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Send, interrupt
-from pydantic import BaseModel, PrivateAttr
-from pydantic import v1 as pydantic_v1
+from pydantic import BaseModel, PrivateAttr, v1 as pydantic_v1
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 

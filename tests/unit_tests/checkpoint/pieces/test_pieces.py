@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from langgraph_once.errors import StreamError
 from langgraph_once.remote.following.alignment import (

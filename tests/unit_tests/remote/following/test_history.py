@@ -8,8 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from langgraph_once.remote.following.reconcile import CHECKPOINTS_PER_PAGE as PAGE
-from langgraph_once.remote.following.reconcile import RunHistory, goes_on
+from langgraph_once.remote.following.reconcile import (
+    CHECKPOINTS_PER_PAGE as PAGE,
+    RunHistory,
+    goes_on,
+)
 
 
 def run_made(second: int) -> str:

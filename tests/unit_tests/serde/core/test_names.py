@@ -18,8 +18,7 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.format import head_bytes, object_of
 from langgraph_once.serde.names import class_names, found, name_of
 from langgraph_once.serde.refused import UnavailableError
-from tests.unit_tests.serde.fidelity import kinds as k
-from tests.unit_tests.serde.fidelity import model_kinds as m
+from tests.unit_tests.serde.fidelity import kinds as k, model_kinds as m
 from tests.unit_tests.serde.strictly import strict_config
 
 T = TypeVar("T")

@@ -8,8 +8,7 @@ from typing import Any
 
 from pydantic import AnyUrl, SecretBytes, SecretStr
 
-from tests.unit_tests.serde.fidelity import kinds as k
-from tests.unit_tests.serde.fidelity import model_kinds as m
+from tests.unit_tests.serde.fidelity import kinds as k, model_kinds as m
 
 
 def _with_attributes(value: Any, **attributes: Any) -> Any:

@@ -11,8 +11,7 @@ from typing import Any
 
 import pydantic.v1
 
-from tests.unit_tests.serde.fidelity import kinds as k
-from tests.unit_tests.serde.fidelity import object_kinds as o
+from tests.unit_tests.serde.fidelity import kinds as k, object_kinds as o
 
 
 def _with(value: Any, **attributes: Any) -> Any:

@@ -7,15 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as npst
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langgraph.types import Command, Interrupt, Send
 
 from tests.examples import examples
-from tests.unit_tests.serde.fidelity import kinds as k
-from tests.unit_tests.serde.fidelity import model_kinds as m
+from tests.unit_tests.serde.fidelity import kinds as k, model_kinds as m
 from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.fidelity.table import once2
 

@@ -15,8 +15,7 @@ import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import pytest
 from langchain_core.messages import AIMessage
 
-from tests.unit_tests.serde.fidelity import kinds as k
-from tests.unit_tests.serde.fidelity import model_kinds as m
+from tests.unit_tests.serde.fidelity import kinds as k, model_kinds as m
 from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.fidelity.table import ROWS
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from langgraph_once.serde import OnceSerializer
 from tests.examples import examples

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde.layers.compression import Compression, has_checksum

@@ -5,8 +5,7 @@ import itertools
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from langgraph_once.errors import UnknownTagError
 from langgraph_once.serde.layers.tag import Codec, Layer, Tag

@@ -12,8 +12,7 @@ import polars as pl
 import polars.testing.parametric as plst
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, strategies as st
 from hypothesis.extra import pandas as pdst
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 

@@ -11,13 +11,11 @@ import langchain_core.messages as lc
 import ormsgpack
 import pydantic
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import PayloadError
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde import messages as fast
+from langgraph_once.serde import OnceSerializer, messages as fast
 from tests.examples import examples
 from tests.unit_tests.serde.msgpack_classes import Rank, Text, Word
 

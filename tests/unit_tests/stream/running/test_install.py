@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.graph.message import push_message
-from langgraph.pregel import _messages as upstream
-from langgraph.pregel import main
+from langgraph.pregel import _messages as upstream, main
 
 from langgraph_once.stream.running.install import MessagesHandlerSwitch, install
 from tests.exact import exactly

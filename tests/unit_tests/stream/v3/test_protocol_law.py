@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, example, given, strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langgraph_once import once
