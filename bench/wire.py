@@ -22,7 +22,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from bench.prose import passages
 from demo.dev_server import DevServer
 from graphs.models import ScriptedChatModel
-from langgraph_once.platform.sse.encodings import ENCODERS
+from langgraph_once.platform.sse import ENCODERS
 
 TEXT = passages(1, 2_000)[0]
 PAUSE_S = 0.01

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from langgraph_once.checkpoint.moving.cells import Progress as Told
+from langgraph_once.checkpoint import Progress as Told
 from langgraph_once.commands import telling
 
 

@@ -11,7 +11,7 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import START, MessagesState, StateGraph
 
 from graphs.models import ScriptedChatModel
-from langgraph_once.platform.sse.encodings import ENCODERS
+from langgraph_once.platform.sse import ENCODERS
 
 STEPS = 8
 TEXT = "Ha ha ha: a text of words that is streamed slowly, so that a cut falls between ✂ and ✂."

@@ -1,30 +1,88 @@
 """A path or an address goes in; a saver of threads comes out, which stores each thing once.
 
-backend.py      what a database is to everything outside of its folder
+Who is outside this room imports from here: `__all__` lists what is public; names that are imported
+`as` themselves are for the other rooms of this package, and for operations.
+
+backend.py      what a database is to everything outside of its folder; its saver, opened and closed
 by_url.py       which of them does a path or URL name?
-opening.py      a saver that is opened and closed, with and without an event loop
 saver.py        the methods that LangGraph calls
 threads.py      what each of them does, as statements: the same for every database
-found.py        what they read: checkpoints, and the pieces that these share
+found.py        what they read: checkpoints, decoded when somebody looks at them
 tables.py       the statements that databases share; stored.py: what their rows say
 all_rows.py     those that check, copy or rewrite a thread
 metadata.py     metadata as rows have them: encrypted but for what servers filter by
-task_errors.py  errors of tasks, which are text
 database.py     who runs statements; workers.py: in which threads, for event loops
-lazy_values.py  values that are decoded when they are looked at
 sqlite/, postgres/  what is each database's own
-due.py          what a checkpoint says is to be run next
-stock_writer.py  whether a saver of LangGraph's writes beside ours
 pieces/         long values, cut into pieces that are stored once
 moving/         all threads of a database, rewritten, copied or looked at
-validate/       what is wrong with what LangGraph stores; a door of its own
 """
 
 from typing import TYPE_CHECKING
 
-from langgraph_once.checkpoint.by_url import backend_of, open_saver
-from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
-from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver, open_sqlite_saver
+from langgraph_once.checkpoint.backend import Backend as Backend, Claim as Claim, Opening as Opening
+from langgraph_once.checkpoint.by_url import backend_of, kind_of as kind_of, open_saver
+from langgraph_once.checkpoint.database import (
+    EmptyDatabaseError as EmptyDatabaseError,
+    Engine as Engine,
+    Execute as Execute,
+    Program as Program,
+    Row as Row,
+    Statement as Statement,
+    batches as batches,
+    drive as drive,
+    run_all as run_all,
+)
+from langgraph_once.checkpoint.found import FoundCheckpoints as FoundCheckpoints
+from langgraph_once.checkpoint.metadata import (
+    COUNTERS as COUNTERS,
+    opened_metadata as opened_metadata,
+    sealed_in as sealed_in,
+)
+from langgraph_once.checkpoint.moving.cells import (
+    Progress as Progress,
+    ReadCell as ReadCell,
+    Source as Source,
+    Trouble as Trouble,
+    told as told,
+    why as why,
+)
+from langgraph_once.checkpoint.moving.migrate import (
+    Migration as Migration,
+    as_upstream as as_upstream,
+    entering as entering,
+    leaving as leaving,
+    migrate as migrate,
+    reading as reading,
+    rotating as rotating,
+)
+from langgraph_once.checkpoint.moving.transfer import transfer as transfer
+from langgraph_once.checkpoint.pieces.collect import Cell as Cell
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue as CutValue
+from langgraph_once.checkpoint.pieces.values import Values as Values
+from langgraph_once.checkpoint.pruning import (
+    CALL as CALL,
+    drop_all as drop_all,
+    dropped_of as dropped_of,
+    settled_before as settled_before,
+)
+from langgraph_once.checkpoint.saver import OnceSaver as OnceSaver, stock_wrote as stock_wrote
+from langgraph_once.checkpoint.sqlite.backend import OnceSqliteSaver, open_sqlite_saver
+from langgraph_once.checkpoint.sqlite.file import (
+    BUSY_TIMEOUT_S as BUSY_TIMEOUT_S,
+    check_sqlite_path,
+    not_opened as not_opened,
+    prepare as prepare,
+)
+from langgraph_once.checkpoint.stored import (
+    CheckpointRef as CheckpointRef,
+    StoredCheckpoint as StoredCheckpoint,
+    moment_of as moment_of,
+)
+from langgraph_once.checkpoint.tables import Tables as Tables
+from langgraph_once.checkpoint.workers import (
+    close_in_thread as close_in_thread,
+    open_in_thread as open_in_thread,
+)
 from langgraph_once.lazy import lazily
 
 if TYPE_CHECKING:

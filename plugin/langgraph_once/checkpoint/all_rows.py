@@ -10,7 +10,7 @@ from langgraph_once.checkpoint.database import Program, Statement, batches
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable, CheckpointRef
-from langgraph_once.serde.layers.encryption import BoundTo
+from langgraph_once.serde import BoundTo
 
 STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})
 """Of rows that upstream's serializer reads; "empty" is no value at all."""

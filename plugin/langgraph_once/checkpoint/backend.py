@@ -1,4 +1,4 @@
-"""A database as everything outside of its folder sees it.
+"""A database as everything outside of its folder sees it, and its saver, opened and closed.
 
     Backend
     ├── sqlite.backend.SqliteBackend        any path, or sqlite:///path
@@ -13,14 +13,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.database import Execute
-from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.tables import Tables
+from langgraph_once.checkpoint.workers import close_in_thread, open_in_thread
 from langgraph_once.config import CheckpointConfig
+
+S = TypeVar("S", bound=OnceSaver)
 
 
 class Claim(Protocol):
@@ -28,6 +31,41 @@ class Claim(Protocol):
 
     def close(self) -> object:
         """Give it up."""
+
+
+class Opening(Generic[S]):
+    """A saver to be opened and closed: with `with`, or with `async with`.
+
+    Args:
+        open_saver: Opens it.
+        sets_up: Whether what is missing in the database is made at once.
+    """
+
+    def __init__(self, open_saver: Callable[[], S], *, sets_up: bool = True) -> None:
+        self._open = open_saver
+        self._sets_up = sets_up
+        self._saver: S | None = None
+
+    def __enter__(self) -> S:
+        saver = self._open()
+        try:
+            if self._sets_up:
+                saver.setup()
+        except BaseException:
+            saver.close()
+            raise
+        self._saver = saver
+        return saver
+
+    def __exit__(self, *given: object) -> None:
+        if self._saver is not None:
+            self._saver.close()
+
+    async def __aenter__(self) -> S:
+        return await open_in_thread(self.__enter__, lambda saver: saver.close())
+
+    async def __aexit__(self, *given: object) -> None:
+        await close_in_thread(self.__exit__)
 
 
 class Backend(ABC):

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from langgraph_once.checkpoint.backend import Backend
-from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.backend import Backend, Opening
 from langgraph_once.checkpoint.postgres.backend import PostgresBackend
 from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.config import CheckpointConfig

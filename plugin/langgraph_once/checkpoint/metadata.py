@@ -17,7 +17,7 @@ from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
 from langgraph_once.errors import EncryptionError, PayloadError
-from langgraph_once.serde.layers.encryption import BoundTo
+from langgraph_once.serde import BoundTo
 
 COUNTERS: Final = "counters_since_delta_snapshot"
 """Where LangGraph counts, by channel, updates and steps since a delta channel was stored whole."""
@@ -55,7 +55,9 @@ def sealed(values: Values, place: CheckpointRef, metadata: Mapping[str, Any]) ->
     return _with(plain, values.sealed(json.dumps(rest).encode(), _bound_to(place)))
 
 
-def opened(values: Values, place: CheckpointRef, found: Mapping[str, Any]) -> dict[str, Any]:
+def opened_metadata(
+    values: Values, place: CheckpointRef, found: Mapping[str, Any]
+) -> dict[str, Any]:
     """The metadata of which a row has this.
 
     Raises:
@@ -95,7 +97,7 @@ def resealed(
     Raises:
         SerdeError: They cannot be opened.
     """
-    metadata = opened(source, place, found)
+    metadata = opened_metadata(source, place, found)
     with Naming(place, "the metadata"):
         cell = sealed_in(found)
         if target.readable_metadata is None:

@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from langgraph_once.checkpoint.all_rows import MOST_METADATA
-from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, batches, run_all
-from langgraph_once.checkpoint.metadata import COUNTERS, opened
-from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
+from langgraph_once.checkpoint.metadata import COUNTERS, opened_metadata
+from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, first_id_at
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 from langgraph_once.redaction import printable
@@ -95,7 +94,7 @@ def _fork_parents(tables: Tables, root: CheckpointRef, roots: Iterable[str]) -> 
     for some in batches(places, MOST_METADATA):
         for place, found in (yield from tables.metadata(some)):
             try:
-                source = opened(tables.values, place, found).get("source")
+                source = opened_metadata(tables.values, place, found).get("source")
             except SerdeError:  # it may be one
                 source = "fork"
             if source in _FORKS:
@@ -145,7 +144,7 @@ def _ended_calls(
     for places in batches(heads, MOST_METADATA):
         for place, found in (yield from tables.metadata(places)):
             try:
-                root = (opened(tables.values, place, found).get("parents") or {}).get("")
+                root = (opened_metadata(tables.values, place, found).get("parents") or {}).get("")
             except SerdeError as error:  # it may be of any
                 logger.warning("A call of thread %s was kept: %s", printable(thread_id), error)
                 continue

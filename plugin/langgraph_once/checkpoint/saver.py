@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Awaitable, Generator, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import perf_counter_ns
 from typing import Any, Final, TypeVar
@@ -21,9 +21,9 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.database import Engine, Program
-from langgraph_once.checkpoint.lazy_values import ListedCheckpoint
+from langgraph_once.checkpoint.found import ListedCheckpoint
 from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.checkpoint.stored import CheckpointRef, first_id_at, moment_of
 from langgraph_once.checkpoint.tables import Query, Tables
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.metrics import storage
@@ -349,3 +349,31 @@ def _config(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:
             "checkpoint_id": checkpoint["id"],
         }
     }
+
+
+_RECENTLY: Final = timedelta(days=1)
+
+
+def stock_wrote(saver: OnceSaver) -> str | None:
+    """When a saver of LangGraph's last wrote here, and what that means, if it was within a day.
+
+    Args:
+        saver: The database.
+
+    Raises:
+        StorageError: It cannot be read, or not in the time that this may take.
+    """
+    id_ = saver.engine.run(_newest(saver.threads.tables), writes=False)
+    when = moment_of(id_) if id_ else None
+    if when is None:
+        return None
+    return (
+        f"LangGraph's saver, or ours up to 0.2.0, stored a checkpoint at {when:%Y-%m-%d %X} UTC. "
+        "If that is after your last deploy, a replica still runs it, and cannot read what ours "
+        "writes, unless ONCE_SERDE__COMPATIBLE=true"
+    )
+
+
+def _newest(tables: Tables) -> Program[str | None]:
+    bound = first_id_at(datetime.now(UTC) - _RECENTLY)
+    return (yield from tables.newest_of_others(bound))

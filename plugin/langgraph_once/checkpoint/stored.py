@@ -1,19 +1,29 @@
-"""What the rows of a checkpoint say, whichever database they are of."""
+"""What the rows of a checkpoint say, whichever database they are of.
+
+A checkpoint's id is a UUID of version 6: ids are ordered by the time in them. Errors of tasks are
+text, as LangGraph's own savers give them back.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple, writes_sort_key
+from langgraph.checkpoint.serde.types import ERROR
 
 from langgraph_once.checkpoint.pieces.values import Unpacked
 from langgraph_once.errors import SerdeError
 from langgraph_once.redaction import printable
-from langgraph_once.serde.layers.encryption import BoundTo
+from langgraph_once.serde import BoundTo, OpaqueStr, UnstoredError
 
 Holds: TypeAlias = Literal["checkpoint", "value", "write", "ledger", "metadata"]
+_UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
+"""Of 100 ns, from the first day of UUIDs to that of Unix."""
+_TICKS: Final = 10_000_000
+"""In a second."""
 
 
 def bound(
@@ -163,3 +173,53 @@ class StoredCheckpoint(NamedTuple):
             elif isinstance(value, Several):
                 yield from value
         yield from (write.value for write in self.writes)
+
+
+def first_id_at(moment: datetime) -> str:
+    """Return the smallest id that a checkpoint of this time may have."""
+    ticks = int(moment.timestamp() * _TICKS) + _UUID_EPOCH_TICKS
+    return f"{ticks >> 28:08x}-{ticks >> 12 & 0xFFFF:04x}-6{ticks & 0xFFF:03x}"
+
+
+def moment_of(id_: str) -> datetime | None:
+    """Return when a checkpoint was made; None if its id has no time, or one of no calendar."""
+    try:
+        high, middle, low, *_ = id_.split("-")
+        ticks = (int(high, 16) << 28) + (int(middle, 16) << 12) + int(low[1:], 16)
+        return datetime.fromtimestamp((ticks - _UUID_EPOCH_TICKS) / _TICKS, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def as_stored(channel: str, value: Any) -> Any:
+    """Return a write as it is stored and read: an exception a task failed with becomes text.
+
+    LangGraph's serializer writes the `repr` of exceptions. `StateSnapshot.tasks[].error` and the
+    API's threads hold what a saver returns, and their readers expect text. Rows that hold an
+    exception were written by versions up to 0.2. An exception in another channel stays one.
+
+    Args:
+        channel: What was written to.
+        value: What was written, or read.
+    """
+    if channel != ERROR:
+        return value
+    match value:
+        case UnstoredError(type_name=name, text=text):
+            return f"{_class_name(name)}({text!r})"
+        case BaseException():
+            return _repr(value)
+        case OpaqueStr():  # an exception whose class is gone
+            return str(value)
+    return value
+
+
+def _class_name(type_name: str) -> str:
+    return type_name.rpartition(":")[2].rpartition(".")[2]
+
+
+def _repr(error: BaseException) -> str:
+    try:
+        return repr(error)
+    except Exception:  # code of the exception's class
+        return f"{type(error).__name__}()"

@@ -16,19 +16,17 @@ from langgraph.checkpoint.base import (
 )
 
 from langgraph_once.checkpoint.all_rows import MOST_METADATA
-from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
 from langgraph_once.checkpoint.found import FoundCheckpoints, History
-from langgraph_once.checkpoint.metadata import SEALED, moved, opened
+from langgraph_once.checkpoint.metadata import SEALED, moved, opened_metadata
 from langgraph_once.checkpoint.pieces.collect import Cell, Missing
 from langgraph_once.checkpoint.pieces.cut import Piece
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pruning import keep_last, sweep
-from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
+from langgraph_once.checkpoint.stored import CheckpointRef, Naming, as_stored, bound, first_id_at
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
-from langgraph_once.checkpoint.task_errors import as_stored
 from langgraph_once.metrics import storage
-from langgraph_once.serde.layers.tag import may_be_bound
+from langgraph_once.serde import may_be_bound
 
 _MOST_CELLS: Final = 50
 """How many cells are bound anew at once: each may be large."""
@@ -114,7 +112,7 @@ class Threads:
             rows = yield from self.tables.candidates(query, after, MOST_METADATA)
             for after, known in rows:
                 if SEALED not in known or self.tables.matches(
-                    opened(self.values, after, known), wanted
+                    opened_metadata(self.values, after, known), wanted
                 ):
                     found.append(after)
                     if len(found) == limit:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import threading
 from collections import deque
@@ -96,3 +98,43 @@ def _do(future: Future[Any], call: Callable[[], Any]) -> None:
         future.set_exception(error)
     else:
         future.set_result(result)
+
+
+async def open_in_thread(open_: Callable[[], T], close: Callable[[T], object]) -> T:
+    """Open something in a thread, for an event loop.
+
+    A caller that is cancelled does not wait until the thread has opened it. The thread then closes
+    what it opens.
+    """
+    opened: deque[T] = deque()
+    is_left = threading.Event()
+
+    def close_opened() -> None:
+        with contextlib.suppress(IndexError):  # the other thread has done so
+            close(opened.pop())
+
+    def run() -> None:
+        opened.append(open_())
+        if is_left.is_set():
+            close_opened()
+
+    worker = Workers(1, "once-opening")
+    try:
+        await asyncio.wrap_future(worker.submit(run))
+    except asyncio.CancelledError:
+        is_left.set()
+        if opened:
+            await close_in_thread(close_opened)
+        raise
+    finally:
+        worker.stop()
+    return opened.pop()
+
+
+async def close_in_thread(close: Callable[[], object]) -> None:
+    """Close something in a thread, for an event loop.
+
+    It is closed even if the caller is cancelled meanwhile: `asyncio.to_thread` would then drop a
+    call that no thread has begun.
+    """
+    await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, close))

@@ -23,8 +23,14 @@ from langgraph_once.commands.project_settings import (
 from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import OnceError
 from langgraph_once.manifest import Manifest
-from langgraph_once.platform.check import CheckFinding, check_project
-from langgraph_once.platform.types import as_json, as_text, report_types, summary
+from langgraph_once.platform import (
+    CheckFinding,
+    as_json,
+    as_text,
+    check_project,
+    report_types,
+    summary,
+)
 from langgraph_once.settings import load_settings
 
 

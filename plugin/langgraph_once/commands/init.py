@@ -15,7 +15,7 @@ from langgraph_once.commands.project_settings import CONFIG, parsed_json, prepar
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.floors import old_packages, told
-from langgraph_once.platform.wiring import Plan, find_graphs, tried_plan
+from langgraph_once.platform import Plan, find_graphs, tried_plan
 
 _RECORD = Path(".langgraph_once", "init.json")
 """What the file was before and after, for `--undo`."""

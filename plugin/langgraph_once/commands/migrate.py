@@ -7,9 +7,15 @@ from typing import Final
 
 import click
 
-from langgraph_once.checkpoint.moving.cells import Trouble
-from langgraph_once.checkpoint.moving.migrate import Migration, entering, leaving, migrate, reading
-from langgraph_once.checkpoint.moving.transfer import transfer
+from langgraph_once.checkpoint import (
+    Migration,
+    Trouble,
+    entering,
+    leaving,
+    migrate,
+    reading,
+    transfer,
+)
 from langgraph_once.commands.opened_database import (
     Database,
     database_of,

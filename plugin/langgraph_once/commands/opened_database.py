@@ -11,15 +11,12 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from langgraph_once.checkpoint.by_url import backend_of, open_saver
-from langgraph_once.checkpoint.moving.cells import Progress
-from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint import Opening, Progress, backend_of, open_saver
 from langgraph_once.commands.project_settings import load_if_there
 from langgraph_once.commands.terminal import tell
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError, OnceError
-from langgraph_once.platform.startup import serializer_for
-from langgraph_once.platform.types import types_of_code
+from langgraph_once.platform import serializer_for, types_of_code
 from langgraph_once.serde import OnceSerializer
 
 _EVERY_S = 2.0

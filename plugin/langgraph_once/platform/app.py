@@ -29,8 +29,7 @@ from langgraph_once import extensions
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.access import is_known, is_local
-from langgraph_once.platform.database_health import DatabaseHealth
-from langgraph_once.platform.graph_health import graph_health
+from langgraph_once.platform.health import DatabaseHealth, graph_health
 from langgraph_once.platform.sse import SseCompression
 from langgraph_once.platform.startup import (
     check_settings,

@@ -16,14 +16,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from langgraph_once import extensions
-from langgraph_once.checkpoint import open_saver
-from langgraph_once.checkpoint.by_url import kind_of
-from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stock_writer import stock_wrote
+from langgraph_once.checkpoint import OnceSaver, kind_of, open_saver, stock_wrote
 from langgraph_once.errors import StorageError
-from langgraph_once.platform.server_hooks import hand_on_delta_history
 from langgraph_once.platform.startup import (
     check_extensions,
+    hand_on_delta_history,
     serializer_for,
     user_mistakes_stop_the_server,
 )

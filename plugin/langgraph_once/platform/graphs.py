@@ -13,8 +13,7 @@ The server looks a graph up in this module's globals, and does not call a module
 
 from __future__ import annotations
 
-from langgraph_once.platform.server_hooks import hand_on_transformers
-from langgraph_once.platform.startup import user_mistakes_stop_the_server
+from langgraph_once.platform.startup import hand_on_transformers, user_mistakes_stop_the_server
 from langgraph_once.platform.targets import wrap
 from langgraph_once.settings import load_graph_targets
 

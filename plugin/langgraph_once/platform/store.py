@@ -21,7 +21,7 @@ from typing import Any
 
 from langgraph.store.base import BaseStore
 
-from langgraph_once.checkpoint.by_url import kind_of
+from langgraph_once.checkpoint import kind_of
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import (
     check_store,

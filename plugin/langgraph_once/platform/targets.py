@@ -25,7 +25,7 @@ from langgraph.pregel import Pregel
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import misspelt
-from langgraph_once.platform.graph_health import graph_health
+from langgraph_once.platform.health import graph_health
 from langgraph_once.settings import GraphTarget
 from langgraph_once.stream import once
 

@@ -2,6 +2,9 @@
 
 In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
 
+Who is outside this room imports from here: `__all__` lists what is public; names that are imported
+`as` themselves are for the other rooms of this package.
+
     serializer.py     the way of a value: codec, zstd, AES-GCM; and back, by the tag
     format.py         what its bytes are
     writer.py         objects to bytes: ormsgpack walks, and asks about what is not native
@@ -19,15 +22,31 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
     messages.py       messages in these, without validation
     stock_writes.py   LangGraph's rows, written
     layers/           bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES
-    types_in_rows.py  which classes a row names; reads no values
-    rebuildable.py    whether a new process can rebuild them, and why not
+    types_in_rows.py  which classes a row names, without its values; can a new process rebuild them?
 """
 
 from langgraph_once.floors import blame_old_packages
 
 with blame_old_packages():
+    from langgraph_once.serde.format import lead_bytes as lead_bytes
+    from langgraph_once.serde.layers.compression import has_checksum as has_checksum
+    from langgraph_once.serde.layers.encryption import (
+        DAMAGED as DAMAGED,
+        HEAD_BYTES as HEAD_BYTES,
+        NO_KEY as NO_KEY,
+        BoundTo as BoundTo,
+        needed_key as needed_key,
+    )
+    from langgraph_once.serde.layers.tag import (
+        PLAIN_TAGS as PLAIN_TAGS,
+        Codec as Codec,
+        Tag as Tag,
+        may_be_bound as may_be_bound,
+    )
+    from langgraph_once.serde.limits import check_keys as check_keys
     from langgraph_once.serde.messages import rebuild_message
     from langgraph_once.serde.opaque import (
+        STAND_INS as STAND_INS,
         Opaque,
         OpaqueBytes,
         OpaqueDict,
@@ -36,12 +55,28 @@ with blame_old_packages():
         OpaqueList,
         OpaqueStr,
     )
+    from langgraph_once.serde.paths import joined_path as joined_path, step_to as step_to
     from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
     from langgraph_once.serde.plans.exceptions import UnstoredError
     from langgraph_once.serde.refused import UnreadableError, UnwritableError
     from langgraph_once.serde.serializer import OnceSerializer
-    from langgraph_once.serde.trust.audit import Audit
+    from langgraph_once.serde.trust.audit import (
+        Audit,
+        environment_line as environment_line,
+        is_yours as is_yours,
+        manifest_line as manifest_line,
+        proposed as proposed,
+    )
+    from langgraph_once.serde.trust.lookup import is_named_today as is_named_today
     from langgraph_once.serde.trust.policy import storable
+    from langgraph_once.serde.types_in_rows import (
+        RANKS as RANKS,
+        Mention as Mention,
+        TypeStatus as TypeStatus,
+        TypeStatusChecker as TypeStatusChecker,
+        Word as Word,
+        mentions_in as mentions_in,
+    )
 
 __all__ = [
     "Adapter",

@@ -29,14 +29,14 @@ def path_of(wanted: Any, value: Any) -> str | None:
         steps, holder = todo.popleft()
         for step, part in _parts(holder):
             if part is wanted:
-                return joined((*steps, step))
+                return joined_path((*steps, step))
             if id(part) not in seen:
                 seen.add(id(part))
                 todo.append(((*steps, step), part))
     return None
 
 
-def joined(steps: Sequence[str]) -> str:
+def joined_path(steps: Sequence[str]) -> str:
     """Return a path of these steps, without those in its middle if they are many."""
     if len(steps) > _MAX_STEPS:
         half = _MAX_STEPS // 2

@@ -24,8 +24,7 @@ from langgraph_once.serde.names import classes_in, found, is_alias, name_of
 from langgraph_once.serde.opaque import STAND_INS, bare, source_of
 from langgraph_once.serde.plans import arrays, arrow, builtin, exceptions, frames, models, records
 from langgraph_once.serde.plans.adapted import AdapterForm, adapted, imported_from
-from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, version_of
-from langgraph_once.serde.plans.makers import Makers
+from langgraph_once.serde.plans.base import Form, Maker, Makers, Out, Plan, check, version_of
 from langgraph_once.serde.plans.values import BY_TYPE
 from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.stock import StockForm

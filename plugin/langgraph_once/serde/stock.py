@@ -54,11 +54,11 @@ from langgraph_once.serde.plans.values import known_zone
 from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.stock_writes import encode_stock
 from langgraph_once.serde.trust.lookup import declared, is_data
-from langgraph_once.serde.trust.off_loop import off_loop
 from langgraph_once.serde.trust.policy import Standing
+from langgraph_once.serde.trust.project import off_loop
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.plans.makers import Makers
+    from langgraph_once.serde.plans.base import Makers
     from langgraph_once.serde.trust.policy import Trust
 
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)

@@ -7,15 +7,19 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from langgraph_once.checkpoint.backend import Backend
-from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool
-from langgraph_once.checkpoint.postgres.failures import storage_error
+from langgraph_once.checkpoint import Backend
+from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool, storage_error
 from langgraph_once.checkpoint.postgres.saver import ask_postgres
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.metrics import pools
-from langgraph_once.store.matching import by_key
-from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embeddings_of_values
+from langgraph_once.store.upstream_gaps import (
+    Puts,
+    Queries,
+    by_key,
+    set_up,
+    with_embeddings_of_values,
+)
 
 # After `driver`, which says which packages are missing.
 from langgraph.store.postgres.aio import AsyncPostgresStore  # isort: skip

@@ -16,11 +16,9 @@ from typing import Any, Final
 
 import orjson
 
-from langgraph_once.checkpoint.by_url import kind_of
+from langgraph_once.checkpoint import kind_of
 from langgraph_once.errors import EncodeError, EncryptionError, PayloadError
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY, BoundTo, needed_key
-from langgraph_once.serde.layers.tag import Tag
+from langgraph_once.serde import DAMAGED, NO_KEY, BoundTo, OnceSerializer, Tag, needed_key
 
 _TAG: Final = "__once__"
 _DATA: Final = "sealed"

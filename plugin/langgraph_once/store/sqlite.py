@@ -11,12 +11,16 @@ from typing import Any, Final
 import aiosqlite
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
-from langgraph_once.checkpoint.backend import Backend
-from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
+from langgraph_once.checkpoint import BUSY_TIMEOUT_S, Backend, not_opened, prepare
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.store.matching import by_path
-from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embeddings_of_values
+from langgraph_once.store.upstream_gaps import (
+    Puts,
+    Queries,
+    by_path,
+    set_up,
+    with_embeddings_of_values,
+)
 
 FIELD: Final = by_path
 """How a filter of upstream's store names a field."""

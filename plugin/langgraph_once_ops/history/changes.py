@@ -12,8 +12,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.graph.message import add_messages
 
-from langgraph_once.checkpoint.metadata import COUNTERS
-from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint import COUNTERS, OnceSaver
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import overwritten
 from langgraph_once_ops.survey.kinds import kind_of

@@ -10,9 +10,7 @@ from typing import Any, Final
 import click
 from langgraph.checkpoint.base import CheckpointTuple
 
-from langgraph_once.checkpoint.moving.migrate import reading
-from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.checkpoint import CheckpointRef, OnceSaver, reading
 from langgraph_once.commands import config_option, database_of, database_option, json_option, tell
 from langgraph_once.errors import ConfigError
 from langgraph_once_ops.history import (

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any, Final
 
-from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.checkpoint import CheckpointRef
 from langgraph_once.commands import sized
 from langgraph_once.redaction import printable
 from langgraph_once.stream import NS_SEP, around

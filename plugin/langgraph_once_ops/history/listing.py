@@ -8,10 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from langgraph_once.checkpoint.checkpoint_ids import moment_of
-from langgraph_once.checkpoint.database import Statement
-from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.checkpoint import CheckpointRef, OnceSaver, Statement, moment_of
 from langgraph_once.config_retention import ThreadStatus
 from langgraph_once.errors import SerdeError
 from langgraph_once_ops.due import status_of

@@ -16,9 +16,7 @@ from langgraph.checkpoint.base import Checkpoint, CheckpointTuple
 from langgraph.checkpoint.serde.types import INTERRUPT, _DeltaSnapshot
 from langgraph.constants import START
 
-from langgraph_once.checkpoint.database import Statement
-from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.checkpoint import CheckpointRef, OnceSaver, Statement
 from langgraph_once.stream import around, found_in_update
 from langgraph_once_ops.due import is_note, sends_in, status_of, task_states
 from langgraph_once_ops.history.listing import Status, graph_of

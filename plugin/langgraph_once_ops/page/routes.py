@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from langgraph_once.platform.access import is_from_another_site, may_see
+from langgraph_once.platform import is_from_another_site, may_see
 from langgraph_once.settings import Settings
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ import click
 from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
 
-from langgraph_once.checkpoint.moving.cells import Source
+from langgraph_once.checkpoint import Source
 from langgraph_once.commands import (
     config_option,
     database_of,
@@ -23,11 +23,9 @@ from langgraph_once.commands import (
     tell,
 )
 from langgraph_once.errors import ConfigError, OnceError
-from langgraph_once.platform.state_types import graph_types
-from langgraph_once.platform.targets import load_file, load_name, load_object
+from langgraph_once.platform import graph_types, load_file, load_name, load_object
 from langgraph_once.redaction import printable
-from langgraph_once.serde.rebuildable import TypeStatusChecker
-from langgraph_once.serde.trust.audit import proposed
+from langgraph_once.serde import TypeStatusChecker, proposed
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.rehearse import CERTAINTIES, Certainty, Rehearsal, Report, Shape, shape_of
 

@@ -8,9 +8,7 @@ from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from langgraph_once.checkpoint.database import Program, Row, Statement
-from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.checkpoint import CheckpointRef, OnceSaver, Program, Row, Statement
 from langgraph_once.stream import NS_SEP, node_names
 from langgraph_once_ops.due import TaskStates, task_states
 

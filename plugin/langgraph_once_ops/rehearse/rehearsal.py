@@ -9,9 +9,9 @@ from typing import Any
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
-from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint import OnceSaver
 from langgraph_once.errors import StorageError
-from langgraph_once.serde.rebuildable import TypeStatusChecker
+from langgraph_once.serde import TypeStatusChecker
 from langgraph_once_ops.due import due_in
 from langgraph_once_ops.rehearse.flow import Flow
 from langgraph_once_ops.rehearse.heads import Head, thread_heads

@@ -13,10 +13,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from langgraph_once.serde.opaque import STAND_INS, source_of
-from langgraph_once.serde.rebuildable import TypeStatusChecker
-from langgraph_once.serde.trust.lookup import find, names_of
-from langgraph_once.serde.types_in_rows import Mention
+from langgraph_once.serde import STAND_INS, Mention, TypeStatusChecker, is_named_today
 from langgraph_once_ops.due import is_internal, is_node_channel, is_note, join_starts
 from langgraph_once_ops.rehearse.heads import Head
 from langgraph_once_ops.rehearse.report import Add, Report
@@ -147,7 +144,7 @@ class Types:
         if status.word == "line":
             self._report.allowed_types.add(status.to_list)
             return "type-refused"
-        if status.word != "lost" or _is_there(status.name):
+        if status.word != "lost" or is_named_today(status.name):
             self._report.upgrades.add(name)
             return "type-broken"
         self._propose_aliases(mention)
@@ -184,14 +181,8 @@ class Types:
 
 def _mention(stand_in: Any) -> Mention | None:
     """How its row names a type; None where an adapter wrote it, which names none."""
-    source = source_of(stand_in)
-    mention = source and Mention.of_head(source[0])
+    mention = Mention.of_stand_in(stand_in)
     return mention if mention and mention.name else None
-
-
-def _is_there(name: str) -> bool:
-    module, _, path = name.partition(":")
-    return names_of(find(module, path)) == (module, path)
 
 
 def _adapters(hints: list[Any]) -> list[TypeAdapter[Any]]:

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.checkpoint_ids import moment_of
-from langgraph_once.checkpoint.database import Program
-from langgraph_once.checkpoint.found import FoundCheckpoints
-from langgraph_once.checkpoint.pruning import dropped_of
-from langgraph_once.checkpoint.stored import CheckpointRef
-from langgraph_once.checkpoint.tables import Tables
+from langgraph_once.checkpoint import (
+    CheckpointRef,
+    FoundCheckpoints,
+    Program,
+    Tables,
+    dropped_of,
+    moment_of,
+)
 from langgraph_once.config import RetentionConfig
 from langgraph_once_ops.due import status_of
 

@@ -16,11 +16,14 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
-from langgraph_once.checkpoint.backend import Claim
-from langgraph_once.checkpoint.by_url import backend_of
-from langgraph_once.checkpoint.moving.cells import why
-from langgraph_once.checkpoint.opening import close_in_thread, open_in_thread
-from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint import (
+    Claim,
+    OnceSaver,
+    backend_of,
+    close_in_thread,
+    open_in_thread,
+    why,
+)
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import seconds_in
 from langgraph_once.metrics import retention

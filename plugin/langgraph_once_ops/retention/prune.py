@@ -6,10 +6,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from langgraph_once.checkpoint.database import Program, run_all
-from langgraph_once.checkpoint.moving.cells import Progress, Trouble, told, why
-from langgraph_once.checkpoint.pruning import drop_all
-from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint import (
+    OnceSaver,
+    Program,
+    Progress,
+    Trouble,
+    drop_all,
+    run_all,
+    told,
+    why,
+)
 from langgraph_once.config import RetentionConfig
 from langgraph_once.errors import StorageError
 from langgraph_once_ops.retention.decision import Outgoing, may_lose, outgoing

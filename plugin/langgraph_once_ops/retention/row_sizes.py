@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from langgraph_once.checkpoint.tables import Tables
+from langgraph_once.checkpoint import Tables
 
 _NONE: Final = "''"
 

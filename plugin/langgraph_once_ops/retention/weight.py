@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
-from langgraph_once.checkpoint.database import Program, Statement
-from langgraph_once.checkpoint.pruning import settled_before
-from langgraph_once.checkpoint.tables import Tables
+from langgraph_once.checkpoint import Program, Statement, Tables, settled_before
 from langgraph_once.errors import SerdeError
 from langgraph_once_ops.retention.row_sizes import tables_of
 

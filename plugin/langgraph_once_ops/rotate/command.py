@@ -10,9 +10,7 @@ from typing import Any, Final
 
 import click
 
-from langgraph_once.checkpoint.by_url import backend_of
-from langgraph_once.checkpoint.database import EmptyDatabaseError
-from langgraph_once.checkpoint.moving.migrate import migrate, reading, rotating
+from langgraph_once.checkpoint import EmptyDatabaseError, backend_of, migrate, reading, rotating
 from langgraph_once.commands import (
     Database,
     config_option,
@@ -24,9 +22,9 @@ from langgraph_once.commands import (
     tell_left,
 )
 from langgraph_once.errors import ConfigError
-from langgraph_once.platform.startup import store_database
+from langgraph_once.platform import store_database
 from langgraph_once.redaction import printable, shown
-from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY
+from langgraph_once.serde import DAMAGED, NO_KEY
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.rotate.key_use import KeyUse, key_use
 from langgraph_once_ops.store import items_by_key, rewrite

@@ -6,12 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from langgraph_once.checkpoint.database import Program, Statement, batches
-from langgraph_once.checkpoint.metadata import sealed_in
-from langgraph_once.checkpoint.moving.cells import Progress, Source
-from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint import (
+    OnceSaver,
+    Program,
+    Progress,
+    Source,
+    Statement,
+    batches,
+    sealed_in,
+)
 from langgraph_once.errors import SerdeError
-from langgraph_once.serde.layers.encryption import DAMAGED, HEAD_BYTES, NO_KEY, needed_key
+from langgraph_once.serde import DAMAGED, HEAD_BYTES, NO_KEY, needed_key
 
 KeyUse: TypeAlias = Counter[tuple[str, str]]
 """The number of stored things, by the id of the key they need (`needed_key`) and by their kind."""

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import click
 
-from langgraph_once.checkpoint.moving.migrate import reading
+from langgraph_once.checkpoint import reading
 from langgraph_once.commands import config_option, database_option, load_if_there, tell, tell_left
 from langgraph_once.errors import ConfigError
-from langgraph_once.platform.startup import serializer_for, store_database
+from langgraph_once.platform import serializer_for, store_database
 from langgraph_once_ops.store import rewrite
 
 

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from langgraph_once.checkpoint.backend import Backend
-from langgraph_once.checkpoint.by_url import backend_of
+from langgraph_once.checkpoint import Backend, backend_of
 from langgraph_once.errors import OnceError
 from langgraph_once.redaction import printable
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.store.sealing import Sealing
+from langgraph_once.store import Sealing
 
 _SELECT: Final = (
     "SELECT prefix, key, value{text} FROM store WHERE (prefix, key) > (?, ?) "

@@ -9,7 +9,7 @@ from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from ormsgpack import OPT_NON_STR_KEYS, Ext, packb, unpackb
 
-from langgraph_once.serde.limits import check_keys
+from langgraph_once.serde import check_keys
 
 HEAD: Final = "(versions)"
 """Stands for what a checkpoint says of itself: versions of channels, and what nodes have seen."""

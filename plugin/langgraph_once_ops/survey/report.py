@@ -10,8 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
-from langgraph_once.checkpoint.checkpoint_ids import moment_of
-from langgraph_once.checkpoint.moving.cells import Progress
+from langgraph_once.checkpoint import Progress, moment_of
 from langgraph_once.serde import OnceSerializer
 from langgraph_once_ops.retention import is_older
 from langgraph_once_ops.survey.estimate import Draws, Estimate, mean_total, share_of

@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from langgraph_once.checkpoint.checkpoint_ids import moment_of
-from langgraph_once.checkpoint.database import Statement
-from langgraph_once.checkpoint.pruning import CALL
+from langgraph_once.checkpoint import CALL, Statement, moment_of
 from langgraph_once_ops.retention import Table, tables_of
 from langgraph_once_ops.survey.snapshot import Snapshot
 

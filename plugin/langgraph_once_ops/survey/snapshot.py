@@ -6,10 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from langgraph_once.checkpoint.backend import Backend
-from langgraph_once.checkpoint.by_url import backend_of
-from langgraph_once.checkpoint.database import EmptyDatabaseError, Engine, Execute, Program, drive
-from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint import (
+    Backend,
+    EmptyDatabaseError,
+    Engine,
+    Execute,
+    OnceSaver,
+    Program,
+    backend_of,
+    drive,
+)
 from langgraph_once.serde import OnceSerializer
 
 T = TypeVar("T")

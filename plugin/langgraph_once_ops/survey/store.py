@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from langgraph_once.checkpoint.database import Statement
+from langgraph_once.checkpoint import Statement
 from langgraph_once_ops.survey.snapshot import Snapshot
 
 _MOST_NAMES: Final = 50

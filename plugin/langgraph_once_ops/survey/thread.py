@@ -9,11 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from langgraph_once.checkpoint.database import Program
-from langgraph_once.checkpoint.moving.cells import ReadCell, Source
-from langgraph_once.checkpoint.moving.migrate import entering, reading
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint import CutValue, Program, ReadCell, Source, Values, entering, reading
 from langgraph_once.config import RetentionConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.serde import OnceSerializer

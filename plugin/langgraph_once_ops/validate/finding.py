@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from langgraph_once.serde.paths import joined, step_to
+from langgraph_once.serde import joined_path, step_to
 
 _MAX_BITS: Final = 64
 
@@ -87,7 +87,7 @@ class Location:
                 place.add_type(text, f"text: {name}")
 
     def _path(self) -> str:
-        return self._above + joined([step_to(_sayable(key)) for key in self._keys])
+        return self._above + joined_path([step_to(_sayable(key)) for key in self._keys])
 
     def _inner(self, above: str, keys: tuple[object, ...]) -> Location:
         inner = Location()

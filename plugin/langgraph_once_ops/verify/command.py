@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from langgraph_once.checkpoint.moving.cells import Trouble
+from langgraph_once.checkpoint import Trouble
 from langgraph_once.commands import (
     Database,
     config_option,

@@ -10,15 +10,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph_once.checkpoint.database import Program, batches
-from langgraph_once.checkpoint.metadata import COUNTERS, opened
-from langgraph_once.checkpoint.moving.cells import Progress, ReadCell, Source, Trouble, why
-from langgraph_once.checkpoint.moving.migrate import as_upstream, reading
-from langgraph_once.checkpoint.pieces.collect import Cell
-from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.pruning import settled_before
-from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
+from langgraph_once.checkpoint import (
+    COUNTERS,
+    Cell,
+    CheckpointRef,
+    OnceSaver,
+    Program,
+    Progress,
+    ReadCell,
+    Source,
+    StoredCheckpoint,
+    Trouble,
+    Values,
+    as_upstream,
+    batches,
+    opened_metadata,
+    reading,
+    settled_before,
+    why,
+)
 from langgraph_once.errors import PayloadError, SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once_ops.validate import validate_tuple, validate_write
@@ -135,7 +145,7 @@ class _Check:
     def _metadata(self, place: CheckpointRef) -> Program[None]:
         for _, found in (yield from self._tables.metadata([place])):
             try:
-                opened(self._tables.values, place, found)
+                opened_metadata(self._tables.values, place, found)
             except SerdeError as error:
                 self._add(*place[1:], None, f"metadata: {why(error)}")
 

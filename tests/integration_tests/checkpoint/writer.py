@@ -15,7 +15,7 @@ from typing import Any
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_saver
-from langgraph_once.checkpoint.checkpoint_ids import first_id_at, moment_of
+from langgraph_once.checkpoint.stored import first_id_at, moment_of
 from langgraph_once.config import CheckpointConfig
 
 THREAD = "thread"

@@ -21,7 +21,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from typing_extensions import TypedDict
 
 from langgraph_once.checkpoint import open_sqlite_saver
-from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver
+from langgraph_once.checkpoint.sqlite.backend import OnceSqliteSaver
 from langgraph_once_ops.rehearse import shape_of
 from tests.ops.rehearse.changes import (
     USUAL,

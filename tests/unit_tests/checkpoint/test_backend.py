@@ -21,7 +21,7 @@ from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store import open_store
-from langgraph_once.store.by_url import check_place
+from langgraph_once.store.once_store import check_place
 from tests.unit_tests.checkpoint.toy_database import ToyBackend
 
 AT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}

@@ -15,8 +15,7 @@ from langgraph.types import Command
 
 from langgraph_once.checkpoint import open_saver
 from langgraph_once.checkpoint.database import Program, Statement
-from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stock_writer import stock_wrote
+from langgraph_once.checkpoint.saver import OnceSaver, stock_wrote
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import serializer_for

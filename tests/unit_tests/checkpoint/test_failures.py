@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.checkpoint.moving.cells import Source
-from langgraph_once.checkpoint.sqlite.saver import open_sqlite_to_read
+from langgraph_once.checkpoint.sqlite.backend import open_sqlite_to_read
 from langgraph_once.errors import StorageError
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}

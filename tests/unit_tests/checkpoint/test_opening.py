@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, check_sqlite_path, open_sqlite_saver
-from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.backend import Opening
 from langgraph_once.checkpoint.sqlite import file as sqlite_file
 from langgraph_once.errors import StorageError
 

@@ -14,8 +14,8 @@ from psycopg.rows import dict_row
 
 from langgraph_once.checkpoint import OncePostgresSaver, backend_of, open_postgres_saver
 from langgraph_once.checkpoint.database import drive
-from langgraph_once.checkpoint.postgres import schema as postgres_schema
 from langgraph_once.checkpoint.postgres.driver import execute_on
+from langgraph_once.checkpoint.postgres.engine import MIGRATIONS, schema_state
 from langgraph_once.checkpoint.postgres.saver import open_postgres_to_read
 from langgraph_once.errors import StorageError
 from langgraph_once.serde import OnceSerializer
@@ -67,7 +67,7 @@ def test_tables_are_upstreams_and_ours(
         with open_postgres_saver(database):
             assert tables(conn, schema_of(conn)) == OURS | THEIRS
     versions = conn.execute("SELECT version, name FROM once_schema ORDER BY version").fetchall()
-    assert versions == list(enumerate(postgres_schema.MIGRATIONS, 1))
+    assert versions == list(enumerate(MIGRATIONS, 1))
     assert valid_indexes(conn) >= {"once_checkpoints_runs", "once_writes_run"}
     with PostgresSaver.from_conn_string(database) as stock:
         stock.setup()
@@ -78,12 +78,12 @@ def test_a_session_that_waited_for_the_lock_sees_tables_made_meanwhile(
 ) -> None:
     for _ in range(3):  # it remembers that nothing is there
         with conn.transaction():
-            assert drive(postgres_schema.schema_state(), execute_on(conn)).steps
+            assert drive(schema_state(), execute_on(conn)).steps
     with conn.transaction():
         conn.execute("SELECT 1")
         with open_postgres_saver(database):
             pass
-        assert drive(postgres_schema.schema_state(), execute_on(conn)).steps == []
+        assert drive(schema_state(), execute_on(conn)).steps == []
 
 
 @pytest.mark.parametrize("is_autocommit", [True, False], ids=["autocommit", "transactions"])

@@ -13,9 +13,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, Send, interrupt
 
-from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint.stored import first_id_at
 from tests.operations import repair, verify
 from tests.unit_tests.checkpoint import whole_databases as whole
 

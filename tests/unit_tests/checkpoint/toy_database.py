@@ -10,9 +10,8 @@ from typing import Any
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.backend import Backend, Claim
+from langgraph_once.checkpoint.backend import Backend, Claim, Opening
 from langgraph_once.checkpoint.database import Execute
-from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import CheckpointConfig

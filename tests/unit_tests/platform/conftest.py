@@ -2,7 +2,7 @@
 
 import pytest
 
-from langgraph_once.platform.graph_health import graph_health
+from langgraph_once.platform.health import graph_health
 
 
 @pytest.fixture(autouse=True)

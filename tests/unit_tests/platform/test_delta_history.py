@@ -10,7 +10,7 @@ from langgraph.channels.delta import DeltaChannel
 from langgraph.graph import START, StateGraph
 
 from langgraph_once.checkpoint import open_sqlite_saver
-from langgraph_once.platform.server_hooks import hand_on_delta_history
+from langgraph_once.platform.startup import hand_on_delta_history
 
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
 

@@ -11,7 +11,7 @@ import pytest
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.platform.graph_health import GraphHealth, graph_health
+from langgraph_once.platform.health import GraphHealth, graph_health
 from langgraph_once.platform.targets import wrap
 from langgraph_once.settings import GraphTarget
 

@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from langgraph_once.errors import ConfigError, TypeNotAllowedError
 from langgraph_once.manifest import SAVER
 from langgraph_once.platform.checkpointer import saver
-from langgraph_once.platform.database_health import DatabaseHealth
+from langgraph_once.platform.health import DatabaseHealth
 from langgraph_once.platform.startup import user_mistakes_stop_the_server
 from langgraph_once.platform.state_types import types_in_graphs
 from langgraph_once.stream.graph import OnceStreams

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from langgraph_once.platform.project_source import project_source
+from langgraph_once.platform.startup import project_source
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.platform.sse.encodings import ENCODERS, chosen_encoding
+from langgraph_once.platform.sse import ENCODERS, chosen_encoding
 
 if sys.version_info >= (3, 14):
     from compression import zstd

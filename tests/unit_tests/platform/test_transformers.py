@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from langgraph_once.platform.server_hooks import hand_on_transformers
+from langgraph_once.platform.startup import hand_on_transformers
 from tests.integration_tests import transformed
 
 

@@ -13,7 +13,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 from ormsgpack import packb
 
-from langgraph_once.platform.types import TypeFinding, TypesReport, as_text
+from langgraph_once.platform.types_report import TypeFinding, TypesReport, as_text
 from langgraph_once.serde.format import head_bytes, object_of
 from tests.unit_tests.platform.types_project import ENV, KEY, SECRET, make, once
 

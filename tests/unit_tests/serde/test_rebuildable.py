@@ -15,8 +15,13 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer, storable
 from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.opaque import STAND_INS
-from langgraph_once.serde.rebuildable import RANKS, TypeStatus, TypeStatusChecker
-from langgraph_once.serde.types_in_rows import Mention, mentions_in
+from langgraph_once.serde.types_in_rows import (
+    RANKS,
+    Mention,
+    TypeStatus,
+    TypeStatusChecker,
+    mentions_in,
+)
 from tests.unit_tests.serde.fidelity import kinds as k
 
 HERE = __name__

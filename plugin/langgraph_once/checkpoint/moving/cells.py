@@ -13,9 +13,7 @@ from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import OnceError, SerdeError
 from langgraph_once.redaction import printable
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.encryption import BoundTo
-from langgraph_once.serde.layers.tag import Tag
+from langgraph_once.serde import BoundTo, OnceSerializer, Tag
 
 T = TypeVar("T")
 

@@ -33,10 +33,7 @@ from langgraph_once.checkpoint.stored import CellBatch, CheckpointRef, bound
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.redaction import printable
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.tag import PLAIN_TAGS
-from langgraph_once.serde.opaque import STAND_INS, source_of
-from langgraph_once.serde.types_in_rows import Mention
+from langgraph_once.serde import PLAIN_TAGS, STAND_INS, Mention, OnceSerializer
 
 # A server that still has one of our tables in use holds it for a statement, rarely for more.
 _PATIENCE_S: Final = 30.0
@@ -147,8 +144,8 @@ def _attributes(part: Any) -> list[Any]:
 
 
 def _check_bytes(stand_in: Any) -> None:
-    source = source_of(stand_in)
-    if source is None or Mention.of_head(source[0]).codec != "msgpack":
+    mention = Mention.of_stand_in(stand_in)
+    if mention is None or mention.codec != "msgpack":
         raise EncodeError(
             f"the class of {printable(stand_in.type_name)} cannot be loaded here; run this where "
             "the graphs are, and `langgraph-once types` tells which"

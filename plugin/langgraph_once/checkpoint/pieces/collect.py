@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter, Piece
-from langgraph_once.checkpoint.pieces.levels import MAX_GROUP, Cut, Level
+from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, MAX_GROUP, Cut, Cutter, Level, Piece
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, digests_in
 from langgraph_once.errors import PayloadError, SerdeError
 

@@ -15,15 +15,10 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
-from langgraph_once.checkpoint.pieces.lead import lead_bytes
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
-from langgraph_once.checkpoint.pieces.recent_values import Recent
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, Recent
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.metrics import storage
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.compression import has_checksum
-from langgraph_once.serde.layers.encryption import BoundTo
-from langgraph_once.serde.layers.tag import Tag
+from langgraph_once.serde import BoundTo, OnceSerializer, Tag, has_checksum, lead_bytes
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import SerializerProtocol

@@ -2,13 +2,9 @@
 
 backend.py      PostgreSQL as everything outside sees it
 saver.py        the saver, and how its pool is opened
-engine.py       runs the statements, in as few round trips as they take
-schema.py       makes the tables, upstream's and ours
-tables.py       the statements that only PostgreSQL has
-at_once.py      what one operation stores, as one statement
+engine.py       runs the statements, in as few round trips as they take, and makes the tables
+tables.py       the statements that only PostgreSQL has; what one operation stores, as one of them
 moves.py        what migrate and verify ask of PostgreSQL alone
-filters.py      which checkpoints are listed
-json_values.py  what JSONB returns as it went in
-driver.py       psycopg, and how statements are executed on it
-failures.py     an error of psycopg, as one line with what to do
+metadata.py     metadata as JSONB returns them, and which checkpoints are listed by them
+driver.py       psycopg: how statements are executed on it, and its errors as one line
 """

@@ -10,8 +10,8 @@ from langgraph_once.checkpoint.all_rows import OWN, Inline
 from langgraph_once.checkpoint.database import Insert, Program, Statement
 from langgraph_once.checkpoint.metadata import SEALED
 from langgraph_once.checkpoint.pieces.collect import Cell
-from langgraph_once.checkpoint.postgres.filters import contains
-from langgraph_once.checkpoint.postgres.json_values import (
+from langgraph_once.checkpoint.postgres.metadata import (
+    contains,
     is_taken,
     json_text,
     metadata_text,

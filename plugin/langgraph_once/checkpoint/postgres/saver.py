@@ -8,18 +8,17 @@ from typing import Any, Final, LiteralString, TypedDict, Unpack
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
+from langgraph_once.checkpoint.backend import Opening
 from langgraph_once.checkpoint.database import Execute, Row, Statement
-from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.postgres.driver import (
     Connection,
     Pool,
     execute_on,
     psycopg,
     psycopg_pool,
+    storage_error,
 )
-from langgraph_once.checkpoint.postgres.engine import PostgresEngine
-from langgraph_once.checkpoint.postgres.failures import storage_error
-from langgraph_once.checkpoint.postgres.schema import enter_schema
+from langgraph_once.checkpoint.postgres.engine import PostgresEngine, enter_schema
 from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError

@@ -1,10 +1,7 @@
 """A path goes in; a saver on SQLite comes out.
 
-backend.py   SQLite as everything outside sees it
-saver.py     the saver, and how it is opened
-file.py      is the path good?
+backend.py   SQLite as everything outside sees it, and its saver
 engine.py    runs the statements, and makes the tables
+file.py      is the path good? If not, one line with what to do
 tables.py    the tables, and the statements that only SQLite has
-filters.py   metadata as text, and which checkpoints are listed by them
-failures.py  an error of SQLite, as one line with what to do
 """

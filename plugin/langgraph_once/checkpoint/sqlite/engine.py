@@ -18,7 +18,7 @@ from langgraph_once.checkpoint.database import (
     RunningProgram,
     Statement,
 )
-from langgraph_once.checkpoint.sqlite.failures import failed, is_known, kind, with_advice
+from langgraph_once.checkpoint.sqlite.file import failed, is_known, kind, with_advice
 from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION, with_task_path
 
 T = TypeVar("T")

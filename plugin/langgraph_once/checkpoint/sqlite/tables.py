@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from langgraph.checkpoint.sqlite.utils import search_where
 
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Program, Row, Statement
-from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
+from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened_metadata, sealed
 from langgraph_once.checkpoint.pieces.collect import Cell, Missing
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
-from langgraph_once.checkpoint.sqlite.filters import conditions, json_text, matches
 from langgraph_once.checkpoint.stored import (
     CellTable,
     CheckpointRef,
@@ -26,6 +26,20 @@ from langgraph_once.checkpoint.stored import (
     bound,
 )
 from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query, Tables
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
+_WHERE: Final = "WHERE "
+_TEXT: Final = "CAST(metadata AS TEXT)"
+_NO_NAN: Final = "replace(replace(metadata, 'NaN', 'null'), 'Infinity', '9e999')"
+# Python writes NaN and Infinity, which JSON does not have, and one such row would fail the
+# statement for every thread. A text in such a row, and only there, that holds one of the two words
+# is compared without it.
+_JSON: Final = (
+    f"(CASE WHEN json_valid({_TEXT}) THEN {_TEXT} "
+    f"WHEN json_valid({_NO_NAN}) THEN {_NO_NAN} ELSE 'null' END)"
+)
+_TYPE: Final = f"json_type({_JSON}, '$.{{}}') IS {{}}NULL"
+
 
 _COLUMNS: Final = (
     "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata"
@@ -222,12 +236,30 @@ class SqliteTables(Tables):
         return (yield from self._with_writes(found))[0] if found else None
 
     def conditions(self, query: Query) -> tuple[list[str], list[Any]]:
-        """What rows must be for `list` to list them, as far as rows tell, and what that takes."""
-        return conditions(query, may_be_sealed=self.values.encrypts)
+        """What rows must be for `list` to list them, as far as rows tell, and what that takes.
+
+        Raises:
+            ValueError: A name of metadata that is no path.
+        """
+        here, values = search_where(query.config, None, query.before)
+        where = [here.removeprefix(_WHERE)] if here else []
+        found = [*values]
+        for name, wanted in (query.filter or {}).items():
+            condition, more = search_where(None, {name: wanted})
+            condition = _of_json(condition.removeprefix(_WHERE))
+            if self.values.encrypts:  # it may match once its metadata are decrypted
+                is_not_there = _TYPE.format(name.partition(".")[0], "")
+                condition += f" OR ({is_not_there} AND {_TYPE.format(SEALED, 'NOT ')})"
+            where.append(condition)
+            found += more
+        return where, found
 
     def matches(self, metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
         """Whether metadata that were decrypted hold what is wanted, as the database would say."""
-        return matches(metadata, wanted)
+        where, values = search_where(None, wanted)
+        sql = f"SELECT 1 FROM (SELECT ? AS metadata) {_of_json(where)}"
+        with contextlib.closing(sqlite3.connect(":memory:")) as conn:
+            return conn.execute(sql, [self.metadata_text(metadata), *values]).fetchone() is not None
 
     def known_pieces(self, thread_id: str, digests: set[bytes]) -> Program[list[bytes]]:
         """Which of these pieces are stored, and perhaps others."""
@@ -259,7 +291,10 @@ class SqliteTables(Tables):
 
     def metadata_text(self, metadata: Mapping[str, Any]) -> Any:
         """What the column of metadata holds."""
-        return json_text(metadata)
+        try:
+            return _ENCODER.encode(metadata).encode()
+        except UnicodeEncodeError:  # lone surrogates, which upstream drops, are escaped
+            return json.dumps(metadata).encode()
 
     def ancestors(
         self, place: CheckpointRef, limit: int, channels: Sequence[str]
@@ -276,7 +311,7 @@ class SqliteTables(Tables):
         cell = self.values.channels(head, new.checkpoint["channel_values"], cuts, at)
         known = sealed(self.values, new.place, _with_snapshots(new))
         # Always said, if only that there is none: for what is not, indexes parse the metadata.
-        row = [*new.place, new.parent_id, *cell, json_text(known), new.run_id or ""]
+        row = [*new.place, new.parent_id, *cell, self.metadata_text(known), new.run_id or ""]
         return [Statement(_PUT, row, has_rows=False, is_try=True)]
 
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
@@ -334,7 +369,7 @@ class SqliteTables(Tables):
         at = bound("checkpoint", place.thread_id, place[1:])
         with Naming(place, "the row"):
             checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data), at))
-        known = opened(self.values, place, self.read_metadata(metadata))
+        known = opened_metadata(self.values, place, self.read_metadata(metadata))
         return StoredCheckpoint(place, parent_id, checkpoint, values, known, writes)
 
 
@@ -368,3 +403,7 @@ def _run_of(metadata: bytes) -> str | None:
     with contextlib.suppress(ValueError, TypeError, LookupError):
         return str(json.loads(metadata)["run_id"])
     return None
+
+
+def _of_json(condition: str) -> str:
+    return condition.replace(_TEXT, _JSON)

@@ -3,10 +3,8 @@
 | file | question |
 |---|---|
 | `all_checks.py` | what is asked, in which order, and which packages are missing? |
-| `keys.py` | which keys does nobody read, and which texts would break the image? |
-| `sockets.py` | are checkpointer and app what they must be? |
-| `graph_checks.py` | are the graphs, and what factories make? |
-| `setting_names.py` | do the types exist that settings name? |
+| `keys.py` | which keys and names lead nowhere, and which texts would break the image? |
+| `components.py` | are checkpointer, store, app and graphs what they must be? |
 | `findings.py` | what is a finding, and what of an error of the user's code does it tell? |
 """
 

@@ -8,17 +8,19 @@ from importlib.util import find_spec
 from typing import Any
 
 from langgraph_once import extensions
-from langgraph_once.checkpoint.by_url import backend_of, kind_of
-from langgraph_once.checkpoint.stock_writer import stock_wrote
+from langgraph_once.checkpoint import backend_of, kind_of, stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.extras import install_command
 from langgraph_once.floors import old_packages, told
 from langgraph_once.manifest import Manifest
+from langgraph_once.platform.check.components import check_graphs, check_sockets
 from langgraph_once.platform.check.findings import CheckFinding, finding, findings_of
-from langgraph_once.platform.check.graph_checks import check_graphs
-from langgraph_once.platform.check.keys import check_image, unread_keys
-from langgraph_once.platform.check.setting_names import check_named_types, check_variables
-from langgraph_once.platform.check.sockets import check_sockets
+from langgraph_once.platform.check.keys import (
+    check_image,
+    check_named_types,
+    check_variables,
+    unread_keys,
+)
 from langgraph_once.platform.startup import check_extensions, check_store_database, serializer_for
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import (

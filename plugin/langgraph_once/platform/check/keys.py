@@ -1,4 +1,8 @@
-"""Keys of `langgraph.json` that nobody reads, and texts in it that break an image."""
+"""What of `langgraph.json` and the settings leads nowhere, or breaks an image.
+
+Keys that nobody reads, types, functions and variables that are not there, and texts that would end
+a line of a Dockerfile.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from langgraph_once.config import SerdeConfig
+from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import misspelt
-from langgraph_once.platform.check.findings import CheckFinding, finding
+from langgraph_once.platform.check.findings import CheckFinding, Effect, finding, findings_of
+from langgraph_once.platform.targets import load_object
+from langgraph_once.redaction import shown
+from langgraph_once.settings import unknown_variables, written_at
 
 _ONCE = "once"
 _HOLDERS = ("CheckpointerConfig", "HttpConfig", "StoreConfig", "GraphDef")
@@ -102,3 +111,48 @@ def _with_apostrophe(value: Any, at: str) -> Iterator[str]:
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from _with_apostrophe(inner, f"{at}[{number}]")
+
+
+def check_variables() -> Iterator[CheckFinding]:
+    """Yield hints about variables that begin with `ONCE_` and are no settings."""
+    unknown = unknown_variables()
+    for name, near in unknown.items():
+        if near is not None:
+            problem = f"is no setting, and has no effect; did you mean {near}?"
+            yield finding("hint", shown(name), problem)
+    if others := [shown(name) for name, near in unknown.items() if near is None]:
+        yield finding("hint", ", ".join(sorted(others)), "no settings, and without effect")
+
+
+def check_named_types(config: SerdeConfig) -> Iterator[CheckFinding]:
+    """Yield the names that lead nowhere. Their modules are imported."""
+    for field, item, name, effect in _names(config):
+        where = f"{written_at('serde', field)}[{item!r}]"
+        found: list[CheckFinding] = []
+        with findings_of(found, where, effect=effect):
+            load_object(name, where)
+        yield from found
+    for name in (each for each in config.upgrades if each not in config.aliases):
+        where = f"{written_at('serde', 'upgrades')}[{name!r}]"
+        try:
+            load_object(name, where)
+        except ConfigError as error:
+            stop = "" if error.problem.endswith("?") else "."
+            problem = f"{error.problem}{stop} It is named by where the class is today"
+            yield finding("ignored", where, problem)
+        except Exception:  # noqa: S112  # said where the function is loaded
+            continue
+
+
+def _names(config: SerdeConfig) -> Iterator[tuple[str, str | int, str, Effect]]:
+    """Yield field, item, what it names, and what comes of it if that is not there."""
+    for number, name in enumerate(config.allowed_types):
+        if name not in config.aliases:
+            yield "allowed_types", number, name, "ignored"
+    for number, name in enumerate(config.adapters):
+        yield "adapters", number, name, "stops"
+    for old, new in config.aliases.items():
+        if new not in config.aliases:
+            yield "aliases", old, new, "ignored"
+    for changed, function in config.upgrades.items():
+        yield "upgrades", changed, function, "stops"

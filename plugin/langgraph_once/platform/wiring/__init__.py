@@ -2,14 +2,11 @@
 
 | file | question |
 |---|---|
-| `tried_plan.py` | which plan does a server start with? |
-| `plan.py` | what changes, and what is left as it is? |
+| `plan.py` | what changes, what is left as it is, and does a server start with that? |
 | `find_graphs.py` | which graphs are in the project, and by which name is a file imported? |
-| `json_text.py` | how is a text changed and all else kept? |
 """
 
 from langgraph_once.platform.wiring.find_graphs import find_graphs
-from langgraph_once.platform.wiring.plan import Plan
-from langgraph_once.platform.wiring.tried_plan import tried_plan
+from langgraph_once.platform.wiring.plan import Plan, tried_plan
 
 __all__ = ["Plan", "find_graphs", "tried_plan"]

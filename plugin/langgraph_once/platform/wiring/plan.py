@@ -1,16 +1,152 @@
-"""What has to change in a `langgraph.json` so that its server uses this package."""
+"""What has to change in a `langgraph.json` so that its server uses this package.
+
+A plan is tried, in a process of its own: nothing stops that did not stop before. Its text keeps
+what need not change, as its author wrote it.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE, TARGET
 from langgraph_once.platform.wiring.find_graphs import module_name
-from langgraph_once.platform.wiring.json_text import JsonText
+
+
+def tried_plan(
+    before: str | None,
+    graphs: Mapping[str, str],
+    *,
+    database: str,
+    has_store: bool,
+    environ: Mapping[str, str],
+) -> Plan:
+    """Return how a `langgraph.json` is wired so that a server starts with it as it did before.
+
+    A graph that would not load wrapped is left as it is; one of `graphs` that does not load at
+    all is left out.
+
+    Args:
+        before: The file; None if there is none.
+        graphs: Graphs to put into it: id to `./file.py:name`.
+        database: What `checkpointer.once.path` is to say; empty to say nothing.
+        has_store: Whether the store is to be ours, too.
+        environ: Variables that the server is to have.
+
+    Raises:
+        ConfigError: The server would not start; the file is none that can be changed.
+    """
+    left: dict[str, str] = {}
+    kept = graphs
+    known: set[Trouble] | None = None
+    while True:
+        plan = _planned(before, kept, database=database, has_store=has_store, leave=left)
+        found = troubles(plan.text, environ) if plan.text != before else set()
+        if found and known is None:
+            known = set() if before is None else troubles(before, {})
+        new = found - (known or set())
+        reasons = _reasons(new, plan.wrapped, ".once.target") | _reasons(new, kept, "")
+        if not reasons:
+            break
+        left |= reasons
+        kept = {name: path for name, path in kept.items() if f"graphs.{name}" not in left}
+    _refuse(new, left if graphs and not kept else {})
+    return plan
+
+
+def _planned(before: str | None, graphs: Mapping[str, str], **options: Any) -> Plan:
+    try:
+        return make_plan(with_graphs(before, graphs), **options)
+    except ConfigError:
+        raise
+    except ValueError as error:
+        raise ConfigError("langgraph.json", str(error)) from None
+
+
+def _reasons(new: set[Trouble], graph_ids: Mapping[str, str], key: str) -> dict[str, str]:
+    """Why graphs do not load, by their keys."""
+    return {
+        f"graphs.{graph_id}": problem
+        for graph_id in graph_ids
+        for where, problem in new
+        if where == f"langgraph.json: graphs.{graph_id}{key}"
+    }
+
+
+def _refuse(new: set[Trouble], left: Mapping[str, str]) -> None:
+    new = new | {(f"langgraph.json: {key}", problem) for key, problem in left.items()}
+    lines = sorted(": ".join(filter(None, each)) for each in new)
+    if lines:
+        problem = "nothing is written, since the server would not start: " + "; ".join(lines)
+        raise ConfigError("langgraph.json", problem)
+
+
+Trouble = tuple[str, str]
+"""The setting, and what is wrong with it."""
+
+# Imports of a project may take tens of seconds; what takes longer hangs.
+_TIMEOUT_S = 120
+
+
+def troubles(text: str, environ: Mapping[str, str]) -> set[Trouble]:
+    """Return what `langgraph-once check` finds, but for hints.
+
+    Args:
+        text: The `langgraph.json` of the project in the working directory.
+        environ: Variables to set besides those of this process.
+
+    Raises:
+        ConfigError: The check itself failed.
+    """
+    # In the project's folder: paths in a `langgraph.json` count from where it lies.
+    number, name = tempfile.mkstemp(prefix=".langgraph-", suffix=".json", dir=Path.cwd())
+    try:
+        with os.fdopen(number, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        run = _checked(name, environ)
+    finally:
+        Path(name).unlink()
+    try:
+        findings = json.loads(run.stdout)["findings"]
+    except ValueError:
+        last = (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
+        problem = f"could not be tried: {last}"
+    else:
+        return {
+            (each["where"], ": ".join(filter(None, [each["place"], each["problem"]])))
+            for each in findings
+            if each["effect"] != "hint"
+        }
+    raise ConfigError("langgraph.json", problem)
+
+
+def _checked(name: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """What `langgraph-once check` says of a file, in a process of its own."""
+    try:
+        return subprocess.run(  # noqa: S603  # ourselves
+            # -P: no module of the project may take the place of one of Python.
+            [sys.executable, "-P", "-m", "langgraph_once", "check", "--json", "--config", name],
+            env={**os.environ, **environ},
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ConfigError(
+            "langgraph.json",
+            f"could not be tried in {_TIMEOUT_S} seconds; see `langgraph-once check`",
+        ) from None
 
 
 @dataclass(slots=True)
@@ -156,3 +292,98 @@ def _wire_component(
         own = there.get(inner)
         how = "; docs/server.md says how it takes ours in" if key == "http" else ""
         plan.left[key] = f"it is {own!r} already{how}" if own else "it is configured already"
+
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_DECODER: Final = json.JSONDecoder()
+# As wide as Black and Ruff keep a line.
+_MAX_INLINE: Final = 88
+
+
+class JsonText:
+    """The text of a JSON object, which changes in place.
+
+    Args:
+        text: The text.
+
+    Raises:
+        ValueError: It is no JSON object, or has a key twice.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        if not isinstance(json.loads(text, object_pairs_hook=_once_each), dict):
+            raise ValueError("must be a JSON object")
+        # The first key tells how the author indents; without a line break all stays on one line.
+        first = re.match(r"\s*\{[ \t]*(\r?\n)([ \t]*)\"", text)
+        self._newline = "\r\n" if "\r\n" in text else "\n"
+        self._unit = first[2] if first else "  "
+        self._is_inline = first is None and text.strip() != "{}"
+
+    def replace(self, path: tuple[str, ...], value: Any) -> None:
+        """Put another value in the place of what is at `path`."""
+        start, end = self._span(path)
+        is_inline = "\n" not in self.text[slice(*self._span(path[:-1]))]
+        written = _inline(value) if is_inline else self._written(value, len(path))
+        self.text = self.text[:start] + written + self.text[end:]
+
+    def add(self, path: tuple[str, ...], key: str, value: Any) -> None:
+        """Put a new key at the end of the object at `path`."""
+        start, end = self._span(path)
+        members = self._members(start)
+        last = max((stop for _, stop in members.values()), default=start + 1)
+        is_inline = "\n" not in self.text[start:end] if members else self._is_inline
+        if is_inline:
+            before, written, after = " " * bool(members), _inline(value), ""
+        else:
+            before = self._newline + self._unit * (len(path) + 1)
+            written = self._written(value, len(path) + 1)
+            after = "" if members else self._newline + self._unit * len(path)
+        pair = f"{before}{_inline(key)}: {written}{after}"
+        tail = self.text[last:] if members else self.text[end - 1 :]
+        self.text = self.text[:last] + "," * bool(members) + pair + tail
+
+    def _span(self, path: tuple[str, ...]) -> tuple[int, int]:
+        start = self._skip(0)
+        for key in path:
+            start, _ = self._members(start)[key]
+        return start, _DECODER.raw_decode(self.text, start)[1]
+
+    def _members(self, start: int) -> dict[str, tuple[int, int]]:
+        """Where the values of the object that begins at `start` are."""
+        found: dict[str, tuple[int, int]] = {}
+        at = self._skip(start + 1)
+        while self.text[at] != "}":
+            key, at = _DECODER.raw_decode(self.text, at)
+            value = self._skip(self._skip(at) + 1)  # past the colon
+            end = _DECODER.raw_decode(self.text, value)[1]
+            found[key] = (value, end)
+            at = self._skip(end)
+            if self.text[at] == ",":
+                at = self._skip(at + 1)
+        return found
+
+    def _skip(self, at: int) -> int:
+        return _SPACE.match(self.text, at).end()  # type: ignore[union-attr]  # it matches always
+
+    def _written(self, value: Any, depth: int) -> str:
+        inline = _inline(value)
+        inner = value.values() if isinstance(value, dict) else ()
+        is_flat = not any(isinstance(each, dict) for each in inner)
+        is_short = len(inline) + len(self._unit * depth) <= _MAX_INLINE
+        if not isinstance(value, dict) or self._is_inline or (is_flat and is_short and depth > 1):
+            return inline
+        indent = self._newline + self._unit * (depth + 1)
+        pairs = (f"{_inline(key)}: {self._written(each, depth + 1)}" for key, each in value.items())
+        return "{" + indent + f",{indent}".join(pairs) + self._newline + self._unit * depth + "}"
+
+
+def _inline(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    for key, count in Counter(key for key, _ in pairs).items():
+        if count > 1:
+            raise ValueError(f"has the key {key!r} twice in one object")
+    return dict(pairs)

@@ -7,12 +7,12 @@ is what a form worked out, once, for one class: the functions that write its ins
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from langgraph_once.serde.format import head_bytes
 from langgraph_once.serde.opaque import STAND_INS
 from langgraph_once.serde.refused import UnavailableError
-from langgraph_once.serde.trust.lookup import declared
+from langgraph_once.serde.trust.lookup import declared, top_level
 
 if TYPE_CHECKING:
     from ormsgpack import Ext
@@ -174,3 +174,39 @@ def parts(value: Any, *kinds: type) -> list[Any]:
         if kind is not object and type(item) is not kind:
             check(item, kind)
     return value
+
+
+_MAX_KNOWN: Final = 4096
+"""Bounds the memory of a process that reads bytes made to describe ever new objects."""
+
+
+class Makers(dict[Any, tuple[Maker, str, str, Any]]):
+    """Makers by what describes an object, each with the place where its class was found.
+
+    They are remembered until the name leads to another class. A notebook defines its classes again
+    and again, and `importlib.reload` does. LangGraph looks a class up for each object, and so makes
+    instances of the newest.
+    """
+
+    def current(self, key: Any) -> Maker | None:
+        """Return the maker, unless its class is gone, or was defined anew."""
+        found = self.get(key)
+        if found is None:
+            return None
+        make, module, name, target = found
+        return make if not module or top_level(module, name) is target else None
+
+    def note(self, key: Any, make: Maker, class_name: Any = None) -> Maker:
+        """Remember a maker, and return it.
+
+        Args:
+            key: What describes the objects.
+            make: The maker.
+            class_name: As `module:Qual.Name`, if it has a class.
+        """
+        if len(self) >= _MAX_KNOWN:
+            self.clear()
+        module, _, path = class_name.partition(":") if type(class_name) is str else ("", "", "")
+        name = path.partition(".")[0]
+        self[key] = make, module, name, top_level(module, name)
+        return make

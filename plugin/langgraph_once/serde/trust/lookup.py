@@ -107,6 +107,12 @@ def names_of(target: Any) -> tuple[Any, Any]:
     return None, None
 
 
+def is_named_today(name: str) -> bool:
+    """Whether a class or function of an imported module calls itself so, as `module:Qual.Name`."""
+    module, _, path = name.partition(":")
+    return names_of(find(module, path)) == (module, path)
+
+
 def imported(name: str) -> Any:
     """Return a module that is imported, and None for one that is not.
 

@@ -6,14 +6,15 @@ the top of a file or in a function, and `import_module("…")`.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Final
-
-from langgraph_once.serde.trust.off_loop import off_loop
+from queue import SimpleQueue
+from typing import Final, NoReturn, ParamSpec, TypeVar
 
 _FOREIGN: Final = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
 _MAX_SOURCE_BYTES: Final = 2 * 1024 * 1024
@@ -92,3 +93,38 @@ def _package_of(file: Path) -> str:
     while (folder.parent / "__init__.py").is_file():
         folder = folder.parent
     return folder.name
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def off_loop(ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what `ask` returns or raise what it raises, run outside of any event loop.
+
+    Checkpoints are encoded in the event loop, where `langgraph dev` raises `BlockingError` for
+    reading a link or asking for the working directory (langgraph-api 0.16.7). A synchronous call
+    cannot await the answer. So a thread asks for it. Whoever asks keeps the answer.
+
+    It imports nothing: a module that this thread is importing would wait for this thread.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return ask(*args, **kwargs)
+    answers: SimpleQueue[Callable[[], T]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            answer = ask(*args, **kwargs)
+        except BaseException as error:  # raised where it was asked
+            answers.put(partial(_raise, error))
+        else:
+            answers.put(lambda: answer)
+
+    threading.Thread(target=run, name="once-disk", daemon=True).start()
+    return answers.get()()
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error

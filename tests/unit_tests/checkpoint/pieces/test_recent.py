@@ -10,8 +10,7 @@ from hypothesis import given, strategies as st
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, split
-from langgraph_once.checkpoint.pieces.recent_values import Recent
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, Recent, split
 from langgraph_once.errors import PayloadError
 
 

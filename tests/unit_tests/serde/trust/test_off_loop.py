@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer, messages
 from langgraph_once.serde.trust import project
-from langgraph_once.serde.trust.off_loop import off_loop
+from langgraph_once.serde.trust.project import off_loop
 
 NOTE = "from dataclasses import dataclass, field\n@dataclass\nclass Note:\n    text: str\n"
 FACTORY = f"{NOTE}    made: list = field(default_factory=lambda: [1])\n"

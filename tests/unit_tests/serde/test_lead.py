@@ -10,7 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langgraph_once import OnceSerializer
-from langgraph_once.checkpoint.pieces.lead import lead_bytes
+from langgraph_once.serde.format import lead_bytes
 
 
 @dataclass

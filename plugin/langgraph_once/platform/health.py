@@ -1,17 +1,22 @@
-"""Which factories of graphs failed when they were called last.
+"""Whether runs can be served: which factories of graphs fail, and whether the databases answer.
 
-The server calls them, for each run; the app tells of it. So they share `graph_health`, which is
-the process's: the server imports the modules of both by their names.
+The server calls the factories, for each run; the app tells of it. So they share `graph_health`,
+which is the process's: the server imports the modules of both by their names.
 """
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
+
+from langgraph_once.checkpoint import backend_of
 
 _COUNTS_S: Final = 60.0
 """How long a failure keeps a server from being ready: then the next run may find it mended."""
@@ -76,3 +81,48 @@ class GraphHealth:
 
 graph_health: Final = GraphHealth()
 """Of this process."""
+
+
+logger = logging.getLogger(__name__)
+
+_LIMIT_S: Final = 0.8
+"""Kubernetes gives a probe one second, if nobody says otherwise."""
+
+
+class DatabaseHealth:
+    """Asks databases, each by one connection at a time, however many probes come. Thread-safe.
+
+    Args:
+        databases: By what is kept in them, their paths or URLs.
+    """
+
+    def __init__(self, databases: Mapping[str, str]) -> None:
+        self._databases = databases
+        self._threads = ThreadPoolExecutor(max(1, len(databases)), thread_name_prefix="once-health")
+        self._lock = threading.Lock()
+        self._asking: dict[str, Future[None]] = {}
+
+    async def problems(self) -> list[str]:
+        """What does not answer, each in one line without a path; the log says why."""
+        asked = {kept: self._asked(kept) for kept in self._databases}
+        waiting = [asyncio.wrap_future(answer) for answer in asked.values()]
+        for each in waiting:  # nobody asks for the error of one that comes late
+            each.add_done_callback(lambda late: late.cancelled() or late.exception())
+        if waiting:
+            await asyncio.wait(waiting, timeout=_LIMIT_S)
+        found = []
+        for kept, answer in asked.items():
+            if not answer.done():
+                found.append(f"the database of {kept} does not answer in time")
+            elif (error := answer.exception()) is not None:
+                logger.warning("%s", error)
+                found.append(f"the database of {kept} does not answer")
+        return found
+
+    def _asked(self, kept: str) -> Future[None]:
+        with self._lock:
+            under_way = self._asking.get(kept)
+            if under_way is None or under_way.done():
+                under_way = self._threads.submit(lambda: backend_of(self._databases[kept]).ask())
+                self._asking[kept] = under_way
+            return under_way
