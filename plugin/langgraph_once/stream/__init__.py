@@ -7,13 +7,14 @@ only the running graph can tell, and these are the faces:
 graph     `once(graph)`: what a graph streams, wherever it runs.
 chunk_filter `dedup(chunks)`: chunks of any graph, with nothing else known of it.
 readers   Who reads a stream, gets which form, and whether its messages are numbered.
+recording  One run for two consumers: what LangGraph streams of it, and what we do.
 announcement  How a reader in this process says who it is.
 session   One stream of a thread: its ledger is opened as the run begins, and saved at the end.
 bookkeeping  What is asked of savers and stores: it fails no stream, nor holds it up.
 v3        The same for protocol v3.
 
 Imports go one way:
-graph > session > bookkeeping | readers > v3 > chunk_filter > announcement | running >
+graph > session > bookkeeping | readers | recording > v3 > chunk_filter > announcement | running >
 dedup > ledger > part.
 """
 

@@ -65,10 +65,12 @@ from langgraph_once.stream.readers import (
     configurable_of,
     form_of,
     is_in_a_node,
+    is_recording,
     is_v3_stream,
     numbering,
     wants_numbers,
 )
+from langgraph_once.stream.recording import RecordingFilter
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
@@ -252,6 +254,7 @@ class _GraphStream:
         self._form = form_of(dedup, merged, options["version"], is_announced=is_announced)
         self._is_numbered = "messages" in self._asked and wants_numbers(merged, self._form)
         self.run = Run(graph, dedup, self._form, input)
+        self.run.is_recorded = is_recording(merged, self._form) and not Hiding(dedup)
         self.thread: StreamThread | None = (
             thread_of(graph, merged, input) if self._form.keeps_thread else None
         )
@@ -289,6 +292,10 @@ class _GraphStream:
         if self._is_numbered:
             numbered = numbering(self._modes, subgraphs=subgraphs, version=version)
             new = ChangedFilter(new, numbered)
+        if self.run.is_recorded:
+            new = RecordingFilter(
+                new, self._heard, self._modes, subgraphs=subgraphs, version=version
+            )
         return new
 
     def _deduplicating(self) -> ChunkFilter:

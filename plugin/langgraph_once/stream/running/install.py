@@ -20,6 +20,7 @@ from langgraph.pregel._messages import StreamMessagesHandlerV2
 
 from langgraph_once.stream.running.attempts import Task
 from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
+from langgraph_once.stream.running.handler_recording import RecordingMessagesHandler
 from langgraph_once.stream.running.run import PENDING
 
 
@@ -56,21 +57,31 @@ class _Switch(HandlerMeta):  # type: ignore[misc]  # the metaclass upstream's cl
 
     plain: type
     ours: type
+    recording: type
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  # a metaclass
-        return (cls.plain if PENDING.get() is None else cls.ours)(*args, **kwargs)
+        run = PENDING.get()
+        if run is None:
+            return cls.plain(*args, **kwargs)
+        return (cls.recording if run.is_recorded else cls.ours)(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805  # a metaclass
         return isinstance(instance, cls.plain)
 
 
-def _switch(plain: type, ours: type) -> Any:
+def _switch(plain: type, ours: type, recording: type) -> Any:
     """A class that stands for `plain`."""
-    return _Switch(plain.__name__, (plain,), {"plain": plain, "ours": ours})
+    made = {"plain": plain, "ours": ours, "recording": recording}
+    return _Switch(plain.__name__, (plain,), made)
 
 
-MessagesHandlerSwitch = _switch(upstream.StreamMessagesHandler, HidingMessagesHandler)
-MessagesHandlerV2Switch = _switch(upstream.StreamMessagesHandlerV2, OnceMessagesHandlerV2)
+MessagesHandlerSwitch = _switch(
+    upstream.StreamMessagesHandler, HidingMessagesHandler, RecordingMessagesHandler
+)
+# Nobody records v3.
+MessagesHandlerV2Switch = _switch(
+    upstream.StreamMessagesHandlerV2, OnceMessagesHandlerV2, OnceMessagesHandlerV2
+)
 
 
 def install() -> None:
