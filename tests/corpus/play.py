@@ -13,14 +13,17 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
+from langgraph_once.config import READER_KEY
+from langgraph_once.stream.readers import RECORDING_READER
 from langgraph_once.stream.v3 import VOID
 from tests.corpus.scenario import Graph, Run, Scenario
 from tests.corpus.variants import Variant
 from tests.exact import exactly
 
-Source = Literal["plain", "dedup", "once", "stock", "chain"]
+Source = Literal["plain", "dedup", "once", "stock", "chain", "recorded"]
 """`once` is what a wrapped graph streams to a reader that announced itself, `stock` what it streams
-to any other. `chain` is `dedup` of a wrapped graph's stream: it announces itself."""
+to any other. `chain` is `dedup` of a wrapped graph's stream: it announces itself. `recorded` has
+both of one run, each message marked with its side."""
 
 SOURCES: tuple[Source, ...] = ("plain", "dedup", "once")
 """Those of the report."""
@@ -84,7 +87,7 @@ def _stage(scenario: Scenario, variant: Variant, source: Source) -> _Stage:
     graph = scenario.graph()
     if source == "once":
         graph = exactly(graph, DedupConfig(state=variant.state))
-    elif source in {"stock", "chain"}:
+    elif source in {"stock", "chain", "recorded"}:
         graph = once(graph, DedupConfig(state=variant.state))
     return _Stage(graph, variant, source)
 
@@ -96,6 +99,7 @@ class _Stage:
         self._graph = graph
         self._variant = variant
         self._ledger = Ledger() if source in FILTERED else None
+        self._told = {READER_KEY: RECORDING_READER} if source == "recorded" else {}
         self._single = len(variant.modes) == 1
         self._asked: dict[str, Any] = {
             "stream_mode": variant.modes[0] if self._single else list(variant.modes),
@@ -159,7 +163,7 @@ class _Stage:
         return {"ledger": self._ledger, "config": DedupConfig(state=self._variant.state)}
 
     def _config(self, run: Run) -> RunnableConfig:
-        return run.at(self._graph, {"configurable": {"thread_id": run.thread}})
+        return run.at(self._graph, {"configurable": {"thread_id": run.thread, **self._told}})
 
     def _read(self, chunk: Any) -> Event:
         if self._variant.version == "v2":

@@ -26,6 +26,7 @@ _HELLO = "How is each message delivered exactly once?"
 @click.option("--answer", multiple=True, help="To an interrupt, JSON or text; repeatable.")
 @json_option
 @click.option("--header", multiple=True, metavar="NAME:VALUE", help="Send a header; repeatable.")
+@click.option("--one-run", is_flag=True, help="Run the graph once, recorded for both.")
 def demo_command(
     url: str,
     graph: str,
@@ -34,23 +35,28 @@ def demo_command(
     answer: tuple[str, ...],
     for_machines: bool,
     header: tuple[str, ...],
+    one_run: bool,
 ) -> None:
     """Run a graph of any LangGraph server twice, and count what each of two consumers has.
 
     One reads what LangGraph streams by itself, of a wrapped graph too; the other reads with this
-    package. The states of a run tell what its consumer should have. The graph runs twice, for real;
-    the two threads are deleted.
+    package, and announces itself. The states of a run tell what its consumer should have. The graph
+    runs twice, and so do its tools; --one-run runs it once. The threads are deleted.
 
     \b
     Examples:
       langgraph-once demo http://127.0.0.1:2024 agent --say "To Rome, please."
       langgraph-once demo http://127.0.0.1:2024 research --answer approve
+      langgraph-once demo http://127.0.0.1:2024 mails --say "Send it." --one-run
     """
     from langgraph_once.compare import as_json, compared, faults, is_unwrapped, table
 
     start = _started(say, given)
     answers = [_json_or_text(each) for each in answer]
-    view = asyncio.run(compared(url, graph, start, answers=answers, headers=_headers(header)))
+    headers = _headers(header)
+    view = asyncio.run(
+        compared(url, graph, start, answers=answers, headers=headers, in_one_run=one_run)
+    )
     if for_machines:
         tell(json.dumps(as_json(view)))
         return

@@ -1,4 +1,4 @@
-"""An SDK client that counts the bytes of its event streams as they are sent."""
+"""An SDK client that counts the bytes of its event streams: of the events, and as they are sent."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ import httpx
 from langgraph_sdk.client import LangGraphClient
 
 
+class Taken(NamedTuple):
+    """Bytes of event streams."""
+
+    events: int
+    """As events: the same measure for every consumer, whatever compresses its stream."""
+    wire: int
+    """As they were sent."""
+
+
 class Counting(NamedTuple):
     """A client, and what came to it."""
 
     client: LangGraphClient
-    taken: Callable[[], int]
-    """The bytes of event streams since this was asked last, before they were unpacked."""
+    taken: Callable[[], Taken]
+    """What came since this was asked last."""
 
 
 @asynccontextmanager
@@ -30,16 +39,26 @@ async def counting_client(
         timeout_s: How long the server may be silent.
     """
     streams: list[httpx.Response] = []
-    told = 0
+    unpacked, told = 0, Taken(0, 0)
 
     async def note(response: httpx.Response) -> None:
-        if response.headers.get("content-type", "").startswith("text/event-stream"):
-            streams.append(response)
+        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            return
+        streams.append(response)
+        unpacking = response.aiter_bytes
 
-    def taken() -> int:
+        async def counted(chunk_size: int | None = None) -> AsyncIterator[bytes]:
+            nonlocal unpacked
+            async for data in unpacking(chunk_size):
+                unpacked += len(data)
+                yield data
+
+        response.aiter_bytes = counted  # type: ignore[method-assign]  # the SDK reads by it
+
+    def taken() -> Taken:
         nonlocal told
-        before, told = told, sum(each.num_bytes_downloaded for each in streams)
-        return told - before
+        before, told = told, Taken(unpacked, sum(each.num_bytes_downloaded for each in streams))
+        return Taken(told.events - before.events, told.wire - before.wire)
 
     # To read certificates would block the event loop of the server, which asks itself by http.
     transport = httpx.AsyncHTTPTransport(verify=not url.startswith("http:"))

@@ -11,7 +11,7 @@ import httpx
 from langgraph_sdk.errors import APIError
 
 from langgraph_once.compare.client import Counting, counting_client
-from langgraph_once.compare.sides import SideRequest, all_followed
+from langgraph_once.compare.sides import SideRequest, Sides, all_followed
 from langgraph_once.compare.view import Item, Mark, Side, SideView, View
 from langgraph_once.errors import OnceError
 from langgraph_once.redaction import printable
@@ -23,8 +23,10 @@ ROWS: Final = {
     "missing": "missing",
     "not_kept": "not kept",
     "retracted": "retracted",
-    "bytes": "bytes of the event stream",
+    "bytes": "bytes of the events",
+    "wire_bytes": "bytes on the wire",
 }
+BYTES: Final = ("bytes", "wire_bytes")
 FAULTS: Final = ("repeated", "missing", "not_kept")
 
 
@@ -35,6 +37,7 @@ async def compared(
     *,
     answers: Sequence[Any] = (),
     headers: Mapping[str, str] | None = None,
+    in_one_run: bool = False,
 ) -> View:
     """Run a graph for both, each in a thread of its own, which is deleted afterwards.
 
@@ -44,19 +47,22 @@ async def compared(
         start: The run, as `SideRequest` has it.
         answers: To what it waits for, one after the other.
         headers: To send with each request.
+        in_one_run: Run the graph once, and record it for both; no bytes are counted then.
 
     Raises:
         OnceError: The server does not answer, or a run failed.
     """
     async with AsyncExitStack() as stack:
-        clients = [await stack.enter_async_context(counting_client(url, headers)) for _ in SIDES]
-        asked = [SideRequest(side=side, graph=graph, start=start) for side in SIDES]
+        sides: tuple[Sides, ...] = ("both",) if in_one_run else SIDES
+        clients = [await stack.enter_async_context(counting_client(url, headers)) for _ in sides]
+        asked = [SideRequest(side=side, graph=graph, start=start) for side in sides]
         view = await _read(asked, clients)
         try:
             for answer in answers:
                 if not all(view.sides[side].waiting for side in SIDES):
                     break
-                asked = [each.answering(view.sides[each.side], answer) for each in asked]
+                seen = {**view.sides, "both": view.sides["once"]}
+                asked = [each.answering(seen[each.side], answer) for each in asked]
                 view = await _read(asked, clients)
         finally:
             await _delete(view.sides.values(), clients[0])
@@ -68,11 +74,13 @@ async def compared(
 
 
 def table(view: View) -> Iterator[str]:
-    """What each side has, in numbers, a line for each row."""
+    """What each side has, in numbers, a line for each row; none for bytes that nobody counted."""
     counts = [asdict(view.sides[side].counts) for side in SIDES]
     wide = max(map(len, ROWS.values()))
     yield f"{'':{wide}} {'LangGraph':>12} {'once':>12}"
     for name, title in ROWS.items():
+        if name in BYTES and not any(each[name] for each in counts):
+            continue
         yield f"{title:{wide}} " + " ".join(f"{each[name]:>12,}" for each in counts)
 
 

@@ -79,9 +79,10 @@ class Follower:
         self._items.lane(())
         return self._items.take()
 
-    def received(self, size_bytes: int) -> None:
-        """Count bytes of the event stream, as they were sent; they are told with the next part."""
-        self._items.counts.bytes += size_bytes
+    def received(self, events_bytes: int, wire_bytes: int) -> None:
+        """Count bytes of the events, and as they were sent; they are told with the next part."""
+        self._items.counts.bytes += events_bytes
+        self._items.counts.wire_bytes += wire_bytes
 
     def feed(self, part: Part) -> Iterator[ViewEvent]:
         """What to tell of a part."""

@@ -1,7 +1,8 @@
 """Consumers' runs on a server, as view events.
 
 The stock side asks as any client does, but uncompressed, as LangGraph sends; a wrapped graph is
-asked for what it would stream without `once`.
+asked for what it would stream without `once`. The side of `once` announces itself, as our clients
+do. One run may be recorded for both: then nothing in the graph acts twice.
 """
 
 from __future__ import annotations
@@ -10,18 +11,25 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from langgraph_once.compare.client import Counting
 from langgraph_once.compare.follower import MODES, Follower
 from langgraph_once.compare.view import Side, SideView, ViewEvent
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
 from langgraph_once.remote import Reading, RunReader, aread_run, at_once, wire_mode
-from langgraph_once.stream import GAP_MODE, PLAIN_READER
+from langgraph_once.stream import GAP_MODE, PLAIN_READER, RECORDING_READER, SIDE_KEY, Part
 
 T = TypeVar("T")
 
-PLAIN: Final[Any] = {READER_KEY: PLAIN_READER}
+Sides: TypeAlias = Side | Literal["both"]
+
+CHECKPOINTS: Final[Mapping[Sides, Any]] = {
+    "stock": {READER_KEY: PLAIN_READER},
+    "once": READER_CHECKPOINT,
+    "both": {READER_KEY: RECORDING_READER},
+}
+"""How each announces itself."""
 STOCK_HEADERS: Final = {"Accept-Encoding": "identity"}
 """LangGraph's server compresses no event stream; ours is told not to, either."""
 
@@ -30,7 +38,8 @@ STOCK_HEADERS: Final = {"Accept-Encoding": "identity"}
 class SideRequest:
     """What one consumer asks for: to join runs, and perhaps to begin one."""
 
-    side: Side
+    side: Sides
+    """`both` records one run for both: its view events are of two sides, and count no bytes."""
     graph: str
     """The assistant, or the name of a graph."""
     thread_id: str | None = None
@@ -57,26 +66,29 @@ class SideRequest:
 
 
 async def followed(asked: SideRequest, counting: Counting) -> AsyncGenerator[ViewEvent]:
-    """What a consumer is sent, as view events. An error is told as the end of a run.
+    """What a consumer is sent, or both of one run, as view events. An error ends a run.
 
     Args:
         asked: What it asks for.
         counting: Its own client, from `counting_client`.
     """
-    follower = Follower(asked.side)
+    sides: tuple[Side, ...] = ("stock", "once") if asked.side == "both" else (asked.side,)
+    followers = {side: Follower(side) for side in sides}
     runs = _runs(asked, counting)
     async with aclosing(runs):
         try:
             async for thread_id, run_id in runs:
-                for event in follower.begin(thread_id, run_id):
-                    yield event
-                events = _read(asked, counting, follower, thread_id, run_id)
+                for follower in followers.values():
+                    for event in follower.begin(thread_id, run_id):
+                        yield event
+                events = _read(asked, counting, followers, thread_id, run_id)
                 async with aclosing(events):
                     async for event in events:
                         yield event
         except Exception as error:  # of the server: who watches is to see it
-            for event in (*follower.begin(asked.thread_id), *follower.end(error)):
-                yield event
+            for follower in followers.values():
+                for event in (*follower.begin(asked.thread_id), *follower.end(error)):
+                    yield event
 
 
 def all_followed(
@@ -110,13 +122,17 @@ async def _runs(asked: SideRequest, counting: Counting) -> AsyncGenerator[tuple[
         stream_mode=[wire_mode(mode) for mode in MODES],  # type: ignore[misc]  # text to the SDK
         stream_subgraphs=True,
         stream_resumable=True,
-        checkpoint=PLAIN if asked.side == "stock" else READER_CHECKPOINT,
+        checkpoint=CHECKPOINTS[asked.side],
     )
     yield thread_id, run["run_id"]
 
 
 async def _read(
-    asked: SideRequest, counting: Counting, follower: Follower, thread_id: str, run_id: str
+    asked: SideRequest,
+    counting: Counting,
+    followers: Mapping[Side, Follower],
+    thread_id: str,
+    run_id: str,
 ) -> AsyncGenerator[ViewEvent]:
     reader = RunReader(
         RemoteConfig(),
@@ -131,15 +147,36 @@ async def _read(
     try:
         async with aclosing(parts):
             async for part in parts:
-                follower.received(counting.taken())
+                _count(counting, followers)
                 if part.mode in MODES or part.mode == GAP_MODE:
-                    for event in follower.feed(part):
-                        yield event
+                    for side, follower in followers.items():
+                        mine = part_for(side, part)
+                        for event in () if mine is None else follower.feed(mine):
+                            yield event
     except Exception as error:  # the run failed, or cannot be read to its end
         failed = error
-    follower.received(counting.taken())
-    for event in follower.end(failed):
-        yield event
+    _count(counting, followers)
+    for follower in followers.values():
+        for event in follower.end(failed):
+            yield event
+
+
+def _count(counting: Counting, followers: Mapping[Side, Follower]) -> None:
+    """Count what came; of one stream for both sides nobody can say what would be whose."""
+    if len(followers) == 1:
+        for follower in followers.values():
+            follower.received(*counting.taken())
+
+
+def part_for(side: Side, part: Part) -> Part | None:
+    """What one side has of a part of a recording; None where it is a message of the other."""
+    told = part.meta.get(SIDE_KEY) if part.mode == "messages" else None
+    if told is None:
+        return part
+    if told != side:
+        return None
+    meta = {key: value for key, value in part.meta.items() if key != SIDE_KEY}
+    return part._replace(meta=meta)
 
 
 async def together(streams: Iterable[AsyncGenerator[T]]) -> AsyncGenerator[T]:

@@ -48,6 +48,8 @@ class Counts:
     not_kept: int = 0
     retracted: int = 0
     bytes: int = 0
+    """Of the events, before anything compresses them."""
+    wire_bytes: int = 0
     """Of the event stream, as it was sent."""
 
     def add(self, name: str) -> None:

@@ -13,6 +13,7 @@ callback_events  The same for readers of `astream_events`.
 session          One stream of a thread: its ledger is opened as the run begins, saved at the end.
 bookkeeping      What is asked of savers and stores: it fails no stream, nor holds it up.
 readers          Who reads a stream, gets which form, and whether its messages are numbered.
+recording        One run for two consumers: what LangGraph streams of it, and what we do.
 
 A running graph in, its messages out, each with an annotation that tells what it is:
 
@@ -50,6 +51,7 @@ places           Which task runs inside which; how a place is written, and picke
 
 from langgraph_once.stream.annotation import (
     NUMBER_KEY as NUMBER_KEY,
+    SIDE_KEY as SIDE_KEY,
     Annotation,
     annotated as annotated,
     annotation_of,
@@ -105,6 +107,7 @@ from langgraph_once.stream.places import (
 )
 from langgraph_once.stream.readers import (
     PLAIN_READER as PLAIN_READER,
+    RECORDING_READER as RECORDING_READER,
     SERVED_KEY as SERVED_KEY,
     TASK_ID_KEY as TASK_ID_KEY,
 )

@@ -24,6 +24,8 @@ NUMBER_KEY: Final = "once_n"
 """Beside the annotation, on a wire: 1, 2, 3 … for the parts of a stream that carry one. Flat and
 last in the metadata, so that a token costs one dict, and its reader finds the number at the end of
 the line. Like the rest it is believed beside an annotation that is ours."""
+SIDE_KEY: Final = "once_side"
+"""Whose a message is, where one run is recorded for two consumers: `stock` or `once`."""
 
 SCHEMA_VERSION: Final = 1
 MODEL_KEY: Final = "ls_model_type"

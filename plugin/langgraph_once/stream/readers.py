@@ -32,6 +32,12 @@ PLAIN_READER: Final = "plain"
 the two: `client.runs.stream(…, checkpoint={READER_KEY: PLAIN_READER})`. It holds in v1 and v2, for
 the outermost graph. A graph that hides messages does not obey: nobody is sent what it hides."""
 
+RECORDING_READER: Final = "recording"
+"""A reader that says so gets both of one run: what the graph streams without `once`, and what a
+reader that announced itself is sent. `SIDE_KEY` in the metadata says whose a message is; states and
+all else come once, for both. It holds where `PLAIN_READER` does, with subgraphs; a graph that hides
+messages sends only what it sends to readers that announced themselves, and marks nothing."""
+
 # Keys of `config["configurable"]`, private upstream (langgraph 1.2.24,
 # langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
 TASK_ID_KEY = "__pregel_task_id"
@@ -56,6 +62,12 @@ def is_in_a_node(merged: RunnableConfig) -> bool:
 def wants_numbers(merged: RunnableConfig, form: Form) -> bool:
     """Whether the reader of a stream has asked a server for it, and takes messages by number."""
     is_told = configurable_of(merged).get(READER_KEY) == READER_CHECKPOINT[READER_KEY]
+    return is_told and type(form) is ExactForm and not is_in_a_node(merged)
+
+
+def is_recording(merged: RunnableConfig, form: Form) -> bool:
+    """Whether the reader of a stream asked for both of one run, and may have that."""
+    is_told = configurable_of(merged).get(READER_KEY) == RECORDING_READER
     return is_told and type(form) is ExactForm and not is_in_a_node(merged)
 
 

@@ -63,7 +63,7 @@ Id = Annotated[str, Field(pattern=r"^[0-9a-fA-F-]{32,36}$")]
 class _Side(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    side: Literal["stock", "once"]
+    side: Literal["stock", "once", "both"]
     thread_id: Id | None = None
     run_ids: Annotated[tuple[Id, ...], Field(max_length=200)] = ()
     start: dict[Literal["input", "resume"], Any] | None = None

@@ -29,8 +29,35 @@ async def test_a_wrapped_graph_is_seen_as_stock_and_as_once(server: DevServer) -
     assert [it.text for it in plain.items if it.name == "ai"] == [HELLO, HELLO]
     assert [it.text for it in once.items if it.name == "ai"] == [HELLO]
     assert (stock.counts.repeated, plain.counts.repeated, once.counts.repeated) == (1, 1, 0)
-    assert 0 < once.counts.bytes < stock.counts.bytes
+    assert stock.counts.wire_bytes == stock.counts.bytes > 0  # LangGraph compresses nothing
+    assert 0 < once.counts.wire_bytes < once.counts.bytes
     assert (stock.counts.annotated, once.counts.annotated > 0) == (0, True)
+
+
+async def test_one_run_is_recorded_for_both(server: DevServer) -> None:
+    view = View()
+    async with counting_client(server.url) as counting:
+        both = SideRequest(side="both", graph="copying", start=INPUT)
+        async for event in followed(both, counting):
+            view.apply(event)
+        stock, ours = view.sides["stock"], view.sides["once"]
+        runs = await counting.client.runs.list(str(ours.thread_id))
+    assert (stock.thread_id, stock.run_ids) == (ours.thread_id, ours.run_ids)
+    assert [run["run_id"] for run in runs] == ours.run_ids
+    assert [it.text for it in stock.items if it.name == "ai"] == [HELLO, HELLO]
+    assert [it.text for it in ours.items if it.name == "ai"] == [HELLO]
+    assert (stock.counts.repeated, ours.counts.repeated) == (1, 0)
+    assert (stock.counts.bytes, ours.counts.bytes) == (0, 0)
+
+
+async def test_of_a_plain_graph_one_run_is_shown_to_both(server: DevServer) -> None:
+    view = View()
+    async with counting_client(server.url) as counting:
+        both = SideRequest(side="both", graph="copying_plain", start=INPUT)
+        async for event in followed(both, counting):
+            view.apply(event)
+    stock, ours = view.sides["stock"].counts, view.sides["once"].counts
+    assert (stock.repeated, ours.repeated, ours.left_out) == (1, 0, 1)
 
 
 async def test_of_a_plain_graph_the_client_cuts_what_is_repeated(server: DevServer) -> None:

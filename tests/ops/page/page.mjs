@@ -66,11 +66,21 @@ const page = await opened();
 
 await step("explains itself before the first run", async () => {
   const told = await page.textContent("#empty");
-  assert.match(told, /Press Run, and you see one graph answer twice/);
+  assert.match(told, /Press Run, and you see one graph answer, live/);
+  assert.match(told, /Both streams are counted alike/);
+  assert.match(await page.textContent(".title"), /a client of\s+langgraph-once is sent, which announces itself/);
   assert.doesNotMatch(told, /left|right/); // a phone has neither
   assert.ok(await page.isHidden("[data-side=once]")); // it has nothing to show
   assert.ok(await page.isHidden("#account")); // this server asks nobody who they are
   assert.deepEqual(await findings(page), []);
+});
+
+await step("says before a run how often the graph and its tools will act", async () => {
+  const told = () => page.textContent("#runs-about");
+  assert.match(await told(), /runs twice, once for each side.*its tools act twice/);
+  await page.check("#one-run");
+  assert.match(await told(), /runs once.*both sides are shown from that recording/);
+  await page.uncheck("#one-run");
 });
 
 await step("shows both streams, and counts what is wrong with one", async () => {
@@ -80,7 +90,10 @@ await step("shows both streams, and counts what is wrong with one", async () => 
   const once = await counts(page, "once");
   assert.deepEqual([stock.repeated, stock.missing], ["1", "1"]);
   assert.deepEqual([once.repeated, once.missing, once.retracted], ["0", "0", "1"]);
-  assert.notEqual(stock.bytes, "0 B");
+  assert.deepEqual([stock.not_kept, once.not_kept], ["0", "0"]);
+  for (const side of [stock, once]) assert.notEqual(side.bytes, "0 B");
+  assert.equal(stock.wire_bytes, stock.bytes); // LangGraph compresses nothing
+  assert.notEqual(once.wire_bytes, once.bytes);
   assert.match((await marked(page, "stock", "repeated"))[0].text, /repeated.*I look it up, then I ask you/);
   assert.match((await marked(page, "stock", "missing"))[0].text, /missing.*The desk hands over/);
   assert.match((await marked(page, "once", "retracted"))[0].text, /I look it up, then I ask you/);
@@ -156,6 +169,33 @@ await step("shows the same after a reload", async () => {
   await page.reload();
   await said(page, "Done.");
   assert.deepEqual([await items(page, "stock"), await items(page, "once"), await counts(page, "once")], before);
+});
+
+await step("shows both sides of one run, whose graph runs once", async () => {
+  const one = await opened();
+  await one.check("#one-run");
+  await run(one, "desk");
+  await said(one, "waits for your answer");
+  const [stock, once] = [await counts(one, "stock"), await counts(one, "once")];
+  assert.deepEqual([stock.repeated, stock.missing, stock.bytes], ["1", "1", undefined]);
+  assert.deepEqual([once.repeated, once.missing, once.retracted, once.bytes], ["0", "0", "1", undefined]);
+  await one.click("#choices button:has-text('approve')");
+  await said(one, "Done.");
+  for (const side of ["stock", "once"]) {
+    assert.match((await items(one, side)).at(-2).text, /All is done, as you said: approve/);
+  }
+  const named = new URLSearchParams(new URL(one.url()).hash.slice(1));
+  assert.equal(named.get("stock"), named.get("once"));
+  const [thread, ...runs] = named.get("once").split(",");
+  const has = await one.evaluate(async (id) => (await fetch(`threads/${id}/runs`)).json(), thread);
+  assert.deepEqual(has.map(({ run_id }) => run_id).reverse(), runs); // the run, and that of the answer
+  const before = [await items(one, "stock"), await items(one, "once")];
+  await one.reload();
+  await said(one, "Done.");
+  assert.ok(await one.isChecked("#one-run"));
+  assert.deepEqual([await items(one, "stock"), await items(one, "once")], before);
+  assert.deepEqual(await findings(one), []);
+  await one.context().close();
 });
 
 await step("goes on after a reload in the middle of a run", async () => {

@@ -318,11 +318,11 @@ class TestTheRest:
 
     def test_bytes_are_counted(self) -> None:
         follower, view = Follower("once"), View()
-        follower.received(100)
+        follower.received(100, 10)
         for event in follower.feed(chunks("Hi")[0]):
             view.apply(event)
         counts = view.sides["once"].counts
-        assert (counts.bytes, counts.parts, counts.texts) == (100, 1, 1)
+        assert (counts.bytes, counts.wire_bytes, counts.parts, counts.texts) == (100, 10, 1, 1)
 
     def test_ledgers_last_over_runs(self) -> None:
         follower, view = Follower("stock"), View()

@@ -121,7 +121,9 @@ async function follow(start, signal, isAgain, onAnswer) {
   const shown = isAgain ? [] : replay.events;
   const known = new Set(shown.map((event) => event.run_id).filter(Boolean));
   const isNew = Object.fromEntries(SIDES.map((side) => [side, known.size === 0]));
-  const sides = SIDES.map((side) => ({ side, ...session.sides[side], start: start(side) }));
+  const sides = session.isOne
+    ? [{ side: "both", ...session.sides.once, start: start("once") ?? start("stock") }]
+    : SIDES.map((side) => ({ side, ...session.sides[side], start: start(side) }));
   for await (const events of watch({ graph: session.graph, sides }, signal)) {
     onAnswer();
     add(events.filter((event) => {
@@ -211,7 +213,8 @@ function status() {
   else if (SIDES.some((side) => view[side].status === "interrupted")) said = "The graph waits for your answer.";
   else if (replay.events.length) said = "Done.";
   if (said && !aborts) {
-    const count = ({ counts }) => `${counts.repeated ?? 0} repeated, ${counts.missing ?? 0} missing`;
+    const count = ({ counts }) =>
+      `${counts.repeated ?? 0} repeated, ${counts.missing ?? 0} missing, ${counts.not_kept ?? 0} not kept`;
     said += ` LangGraph: ${count(stock)}. With once: ${count(once)}.`;
     if (said.startsWith("Done.") && SIDES.every((side) => isRight(view[side]))) said += " Nothing is wrong with either in this run.";
   }
@@ -220,6 +223,13 @@ function status() {
 
 const isRight = ({ counts, status }) =>
   status === "finished" && !counts.repeated && !counts.missing && !counts.not_kept;
+
+// Says before a run how often the graph will run.
+function runs() {
+  byId("runs-about").textContent = byId("one-run").checked
+    ? "The graph runs once. Its stream is recorded, and both sides are shown from that recording; bytes are not counted."
+    : "The graph runs twice, once for each side: its models answer twice, and its tools act twice.";
+}
 
 function problem(error) {
   byId("problem").hidden = error === null;
@@ -247,7 +257,8 @@ byId("ask").addEventListener("submit", (event) => {
   const value = valueOrProblem();
   if (value === undefined) return;
   clear();
-  session = { graph: input.graph, sides: freshSides() };
+  session = { graph: input.graph, sides: freshSides(), isOne: byId("one-run").checked };
+  runs();
   begin(() => ({ input: value }));
 });
 
@@ -256,8 +267,10 @@ byId("more").addEventListener("click", () => {
   if (value !== undefined) begin(() => ({ input: value }));
 });
 
+byId("one-run").addEventListener("change", runs);
+
 byId("stop").addEventListener("click", () => {
-  for (const side of SIDES) {
+  for (const side of session.isOne ? ["once"] : SIDES) {
     const { thread_id, run_ids } = session.sides[side];
     const run_id = run_ids.at(-1);
     if (run_id && view[side].status === "running") {
@@ -304,6 +317,8 @@ async function open() {
   if (hasRuns(session)) begin();
 }
 
+byId("one-run").checked = session.isOne;
+runs();
 themeSwitch(byId("theme"));
 draw();
 open();

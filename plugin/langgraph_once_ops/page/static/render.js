@@ -12,13 +12,16 @@ const STATES = {
 const COUNTS = [
   ["repeated", "repeated", "Texts that the reader was shown again, or that a failed attempt left behind"],
   ["missing", "missing", "Texts of the state that were never streamed in `messages`"],
-  ["bytes", "on the wire", "Bytes of the event stream. LangGraph does not compress it; our app does"],
+  ["not_kept", "not kept", "Texts that were streamed and are in no state, or have other words there"],
+  ["bytes", "of events", "Bytes of the events, before anything compresses them"],
 ];
 
 const SMALL = [
-  ["not_kept", "not kept"], ["retracted", "retracted"], ["left_out", "repeated, left out"],
-  ["repaired", "repaired"], ["parts", "events"],
+  ["retracted", "retracted"], ["left_out", "repeated, left out"],
+  ["repaired", "repaired"], ["wire_bytes", "on the wire"], ["parts", "events"],
 ];
+
+const BYTES = new Set(["bytes", "wire_bytes"]);
 
 // What the user reads for a mark; what is kept needs no word.
 const wordFor = (mark) => (mark === "kept" ? null : mark.replace("_", " "));
@@ -43,7 +46,7 @@ export class SideRenderer {
 
   // Shows a side; `changed` are its items that are others than before, or null for all.
   show(side, changed) {
-    this.note.textContent = isFiltered(this.name, side) ? "filtered by the client; the graph is not wrapped" : this.said;
+    this.note.textContent = noteFor(this.name, side) ?? this.said;
     this.status.textContent = stateOf(side);
     this.status.dataset.status = side.status ?? "";
     this.status.title = isWaiting(side) ? "langgraph dev runs one at a time; --n-jobs-per-worker 2 lets both run" : "";
@@ -63,17 +66,20 @@ export class SideRenderer {
     const key = JSON.stringify(counts);
     if (key === this.countsShown) return; // whoever is on a button stays there
     this.countsShown = key;
-    const big = COUNTS.map(([name, label, why]) => {
+    const isRecorded = counts.parts > 0 && !counts.bytes; // of one run for both
+    const told = COUNTS.filter(([name]) => !(isRecorded && BYTES.has(name)));
+    const big = told.map(([name, label, why]) => {
       const value = counts[name] ?? 0;
-      const isBad = name !== "bytes" && value > 0;
-      const shown = name === "bytes" ? size(value) : String(value);
+      const isBad = !BYTES.has(name) && value > 0;
+      const shown = BYTES.has(name) ? size(value) : String(value);
       return element("div", { class: "count", "data-count": name, "data-bad": isBad, title: why },
         element("dt", { text: label }),
         element("dd", {}, isBad ? this.jump(name, shown, label) : shown));
     });
     const small = SMALL.filter(([name]) => counts[name] > 0).map(([name, label]) =>
       element("div", { class: "small", "data-count": name },
-        element("dt", { text: label }), element("dd", { text: counts[name].toLocaleString("en") })));
+        element("dt", { text: label }),
+        element("dd", { text: BYTES.has(name) ? size(counts[name]) : counts[name].toLocaleString("en") })));
     this.counts.replaceChildren(...big, ...small);
   }
 
@@ -136,7 +142,14 @@ export class SideRenderer {
   }
 }
 
-const isFiltered = (name, { counts }) => name === "once" && counts.texts > 0 && counts.annotated === 0;
+// What is to be said of a side that is not what its title says.
+function noteFor(name, { counts }) {
+  if (name === "once" && counts.texts > 0 && counts.annotated === 0) {
+    return "filtered by the client; the graph is not wrapped";
+  }
+  // A graph that hides messages shows nobody what LangGraph alone would stream.
+  return name === "stock" && counts.annotated > 0 ? "as once streams it; the graph hides messages" : null;
+}
 
 // What the reader has unfolded stays so.
 function replace(node, shown) {

@@ -1,14 +1,16 @@
-// Which runs are shown: kept in the address, so that a reload goes on and a link can be shared.
+// Which runs are shown, of two threads, or of one that is recorded for both sides: kept in the address, so that a reload goes on and a link can be shared.
 
 import { SIDES } from "./view.js";
 
 export function readSession() {
   const params = new URLSearchParams(location.hash.slice(1));
-  const session = { graph: params.get("graph"), sides: {} };
+  const session = { graph: params.get("graph"), sides: {}, isOne: false };
   for (const side of SIDES) {
     const [thread, ...runs] = (params.get(side) ?? "").split(",").filter(isId);
     session.sides[side] = { thread_id: thread ?? null, run_ids: runs };
   }
+  const { stock, once } = session.sides;
+  session.isOne = once.thread_id !== null && stock.thread_id === once.thread_id;
   return session;
 }
 

@@ -1,0 +1,95 @@
+"""One run, recorded for two consumers: a graph whose tools act is not run twice to compare them.
+
+The messages of each consumer are marked with its side. States, updates and custom data come once
+and whole, as the graph streams them: each consumer's deduplicator takes of them what is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from langgraph.pregel._messages import StreamMessagesHandler
+
+from langgraph_once.stream.annotation import SIDE_KEY
+from langgraph_once.stream.chunk_filter import ChunkFilter
+from langgraph_once.stream.run import Run
+from langgraph_once.stream.shapes import Part, StreamModes, Version, mode_set, reader, writer
+
+
+def stock_handler(run: Run) -> StreamMessagesHandler:
+    """Upstream's handler, beside ours: it sends into the stream of a run what it would send alone.
+
+    As a callback of the caller it is asked before ours, and names what a node returns without an
+    id. So the state is the one of LangGraph alone.
+    """
+
+    def send(chunk: Any) -> None:
+        ns, mode, (message, metadata) = chunk
+        if run.put is not None:
+            run.put((ns, mode, (message, {**metadata, SIDE_KEY: "stock"})))
+
+    return StreamMessagesHandler(send, subgraphs=True)
+
+
+class RecordingFilter(ChunkFilter):
+    """Passes on what upstream's handler sends, and marks what another filter gives.
+
+    Args:
+        inner: The other filter.
+        heard: The modes of the chunks.
+        stream_mode: The modes that the reader asked for, with subgraphs. With `version` the shape
+            of what is written.
+    """
+
+    def __init__(
+        self,
+        inner: ChunkFilter,
+        heard: StreamModes,
+        stream_mode: StreamModes,
+        *,
+        version: Version,
+    ) -> None:
+        self._inner = inner
+        self._heard = reader(heard, subgraphs=True, version=version)
+        self._given = reader(stream_mode, subgraphs=True, version=version)
+        self._written: Callable[[Part], Any] = writer(stream_mode, subgraphs=True, version=version)
+        self._asked = mode_set(stream_mode)
+        self.passes = lambda _: False
+        self.write_token = None
+
+    def new(self, chunk: Any) -> Iterator[Any]:
+        """What both consumers lack of a chunk."""
+        part = self._heard(chunk)
+        if _is_of_stock(part):
+            yield self._written(part)
+            return
+        yield from self._marked(self._inner.new(chunk))
+        if part.mode != "messages" and part.mode in self._asked:
+            yield self._written(part)
+
+    def _marked(self, chunks: Iterable[Any]) -> Iterator[Any]:
+        """The messages among `chunks`, marked; what else the filter gives is cut for one side."""
+        for part in map(self._given, chunks):
+            if part.mode == "messages":
+                yield self._written(part._replace(meta={**part.meta, SIDE_KEY: "once"}))
+
+    def undelivered(self) -> Iterable[Any]:
+        """Parts to send before the first chunk."""
+        return self._marked(self._inner.undelivered())
+
+    def keep_undelivered(self, left: Iterable[Part]) -> None:
+        """Queue what the run produced after its consumer disconnected; stock readers have none."""
+        self._inner.keep_undelivered(part for part in left if not _is_of_stock(part))
+
+    def close(self) -> Iterable[Any]:
+        """Parts left to send at the end of a stream that did not fail."""
+        return self._marked(self._inner.close())
+
+    def publish(self) -> None:
+        """Add what was decided to the metrics."""
+        self._inner.publish()
+
+
+def _is_of_stock(part: Part) -> bool:
+    return part.mode == "messages" and part.meta.get(SIDE_KEY) == "stock"
