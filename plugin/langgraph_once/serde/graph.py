@@ -11,6 +11,7 @@ What is one object stays one here, lists and dictionaries too.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -66,13 +67,16 @@ class _Sizes:
         self._deepest = max(self._deepest, self._levels[number])
         self._deepest_in_c = max(self._deepest_in_c, self._in_c[number])
 
-    def take_hashes(self) -> None:
+    def take_hashes(self, unhashed: Iterable[int] = ()) -> None:
         """Note that all parts of the current node are hashed now. Python keeps no hash of a tuple.
+
+        Args:
+            unhashed: Nodes that are not: the values of a dictionary.
 
         Raises:
             SizeLimitError: All together, it takes too long.
         """
-        self._hashed += self._sum - self._taken
+        self._hashed += self._sum - self._taken - sum(self._units[number] for number in unhashed)
         self._taken = self._sum
         if self._hashed > MAX_EXPANDED:
             raise SizeLimitError("its parts are hashed too often")
@@ -120,6 +124,7 @@ def write_graph(value: Any, plans: Plans) -> bytes:
 
     Raises:
         UnwritableError: Some part cannot be written.
+        SizeLimitError: Reading would refuse it.
     """
     as_langgraph: set[type] = set()
     first: UnwritableError | None = None
@@ -129,7 +134,9 @@ def write_graph(value: Any, plans: Plans) -> bytes:
             if type(value) in as_langgraph:
                 return writer.pack(value)
             writer.walk(value)
-            return pack(Ext(Code.GRAPH, pack([*map(writer.packed, writer.order)])))
+            nodes = [*map(writer.packed, writer.order)]
+            writer.check_patterns()
+            return pack(Ext(Code.GRAPH, pack(nodes)))
         except UnwritableError as error:
             first = first or error
             if writer.failed is None or writer.failed in as_langgraph:
@@ -218,11 +225,16 @@ class _GraphWriter(Writer):
         if node.head:
             return pack(Ext(Code.OBJECT, self._shallow([node.head, self._flat(node.data)])))
         if kind in _CODES:
-            return pack(Ext(_CODES[kind], self._shallow([*map(self._part, value)])))
+            parts = [*map(self._part, value)]
+            if kind is not tuple:
+                self._sizes.take_hashes()
+            return pack(Ext(_CODES[kind], self._shallow(parts)))
         if kind is list or all(type(key) is str for key in value):
             return self._shallow(self._flat(value))
-        pairs = [self._part(each) for pair in value.items() for each in pair]
-        return pack(Ext(Code.MAP, self._shallow(pairs)))
+        keys = [*map(self._part, value)]
+        self._sizes.take_hashes()
+        pairs = zip(keys, map(self._part, value.values()), strict=True)
+        return pack(Ext(Code.MAP, self._shallow([*chain.from_iterable(pairs)])))
 
     def _flat(self, value: Any) -> Any:
         """Return a value whose parts are what stands for them."""
@@ -348,9 +360,11 @@ class Graph:
         if number in self._first and in_c > _MAX_LEVELS_IN_C:
             raise SizeLimitError("it is nested too deep")
 
-    def take_hashes(self) -> None:
-        """Take what it takes to hash what the current node holds so far."""
-        self._sizes.take_hashes()
+    def take_hashes(self, unhashed: list[Any]) -> None:
+        """Take what it takes to hash what the current node holds so far, but for some of it."""
+        made = self._made
+        numbers = {id(made[number]): number for number in self._held if number < len(made)}
+        self._sizes.take_hashes(numbers[id(part)] for part in unhashed if id(part) in numbers)
 
     def node(self, number: int) -> Any:
         """Return what a `NODE` stands for."""

@@ -351,9 +351,13 @@ class Budget:
 
     def take_pattern(self, pattern: Any, flags: Any = 0) -> None:
         """Take what compiling a pattern takes."""
-        self._pattern_units -= pattern_units(pattern, flags)
+        self.take_pattern_units(pattern_units(pattern, flags))
+
+    def take_pattern_units(self, count: int) -> None:
+        """Take what compiling some patterns takes."""
+        self._pattern_units -= count
         if self._pattern_units < 0:
-            raise self._exceeded("too many regular expressions")
+            raise self._exceeded("too many regular expressions, or too long ones")
 
     def may_look(self) -> bool:
         """Whether one more name may be looked for that is likely to lead nowhere."""
@@ -454,14 +458,15 @@ def as_key(value: Any) -> Any:
     return tuple(map(as_key, value)) if type(value) is list else value
 
 
-MAX_PATTERN_UNITS: Final = 1 << 23
-"""What compiling the patterns of one value may take: about a second. One may have half a
-million characters, or 100,000 branches."""
+MAX_PATTERN_UNITS: Final = 12 << 20
+"""What compiling the patterns of one value may take: about a second, as the units of patterns that
+programs have are twice too many and more. One may have 750,000 characters, or 190,000 branches."""
 _OF_A_CHARACTER: Final = 16
 _OF_A_BRANCH: Final = 48
-_OF_A_SET: Final = 256
+_OF_A_SET: Final = 64
 _OF_A_WIDE_SET: Final = 8192
-_OF_A_RANGE: Final = 256
+_OF_A_RANGE: Final = 16
+_OF_A_SHORT_RANGE_IN_ANY_CASE: Final = 256
 _OF_A_WIDE_RANGE: Final = 1024
 _OF_A_RANGE_IN_ANY_CASE: Final = 1 << 16
 _WIDE: Final = re.compile(r"[^\x00-\x7f]|\\[uUN]")
@@ -492,9 +497,11 @@ def pattern_units(pattern: Any, flags: int = 0) -> int:
     units = _OF_A_CHARACTER * len(pattern) + _OF_A_BRANCH * branches
     if not sets:
         return units
-    if not (is_text and _WIDE.search(pattern)):
-        return units + sets * _OF_A_SET + ranges * _OF_A_RANGE
-    in_any_case = int(flags) & int(re.IGNORECASE) or _IN_ANY_CASE.search(pattern)
+    text = pattern if is_text else pattern.decode("latin-1")
+    in_any_case = int(flags) & int(re.IGNORECASE) or _IN_ANY_CASE.search(text)
+    if not (is_text and _WIDE.search(text)):
+        of_a_range = _OF_A_SHORT_RANGE_IN_ANY_CASE if in_any_case else _OF_A_RANGE
+        return units + sets * _OF_A_SET + ranges * of_a_range
     of_a_range = _OF_A_RANGE_IN_ANY_CASE if in_any_case else _OF_A_WIDE_RANGE
     return units + sets * _OF_A_WIDE_SET + ranges * of_a_range
 

@@ -325,7 +325,7 @@ class Reader:
         """Return a set or dictionary; a stand-in where one of its items cannot be hashed."""
         items = self._array(content)
         if self.graph is not None:
-            self.graph.take_hashes()
+            self.graph.take_hashes(items[1::2] if kind == "dict" else [])
         self.budget.size_of_items = len(content)
         made = self.made(_HASHED[kind], items)
         self.budget.size_of_items = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
@@ -104,9 +105,10 @@ class Plans(dict[type, Plan]):
             if isinstance(form, AdapterForm):
                 return form.plan(cls, None)
             return self._of_form(form, cls)
+        if cls is re.Pattern:
+            return Plan(_pattern)
         if cls in BY_TYPE:
-            value = BY_TYPE[cls]
-            return Plan(_value_writer(value.number, value.take))
+            return Plan(_value_writer(cls))
         if issubclass(cls, (type, *_FUNCTIONS)) or is_alias(cls):
             return Plan(self._named)
         form = _form_of(cls)
@@ -321,9 +323,18 @@ _HASHED: Final[dict[str, Callable[[Budget, Any], Any]]] = {
 }
 
 
-def _value_writer(number: int, take: Callable[[Any], Any]) -> Callable[[Out, Any], Ext]:
+def _value_writer(cls: type) -> Callable[[Out, Any], Ext]:
+    number, take, _ = BY_TYPE[cls]
     code, first = int(Code.VALUE), bytes((number,))  # members of enums cost more to look up
     return lambda out, value: Ext(code, first + out.nested(take(value)))
+
+
+_PATTERN: Final = _value_writer(re.Pattern)
+
+
+def _pattern(out: Out, value: re.Pattern[Any]) -> Ext:
+    out.note_pattern(value)
+    return _PATTERN(out, value)
 
 
 def _array(kind: Code) -> Callable[[Out, Any], Ext]:

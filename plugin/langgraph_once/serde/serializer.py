@@ -369,14 +369,22 @@ class OnceSerializer(JsonPlusSerializer):
         self._compression.check_expanded(len(data), stored, tag.text)
         check_weight(data, stored, self._max_units, tag.text)
 
-    def check_expanded(self, tag: Tag, size: int, sizes: Iterable[int]) -> None:
+    def check_expanded(
+        self, tag: Tag, size: int, sizes: Iterable[int], *, at_most: int = 0
+    ) -> None:
         """Look at how long a value in pieces will be, before they are joined.
+
+        Args:
+            tag: Of the value.
+            size: How many bytes it will have.
+            sizes: How many each piece has as it is stored.
+            at_most: How many bytes large pieces may become, if more than `max_decoded_bytes`.
 
         Raises:
             SizeLimitError: As `check_joined`.
         """
         if size > self._compression.most_from(0):
-            self._compression.check_expanded(size, _at_least(sizes), tag.text)
+            self._compression.check_expanded(size, _at_least(sizes), tag.text, at_most)
 
     @property
     def piece_keys(self) -> list[bytes]:

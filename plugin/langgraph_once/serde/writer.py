@@ -14,6 +14,7 @@ is refused. LangGraph refuses such a value, too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -33,7 +34,7 @@ from langgraph_once.serde.format import (
     object_of,
     pack,
 )
-from langgraph_once.serde.limits import most_opened, most_written_out
+from langgraph_once.serde.limits import Budget, most_opened, most_written_out, pattern_units
 from langgraph_once.serde.plans.exceptions import UnstoredError, as_text
 from langgraph_once.serde.refused import TooDeepError, UnwritableError
 from langgraph_once.serde.stock_writes import native_base, stock_form
@@ -62,6 +63,7 @@ def write(value: Any, plans: Plans) -> bytes:
         TooDeepError: It takes a `GRAPH`.
         UnwritableError: Some part cannot be written.
         EncodeError: Some part may not be written.
+        SizeLimitError: Compiling its patterns takes too long.
     """
     kind = type(value)
     if kind is not dict:
@@ -80,6 +82,7 @@ def write(value: Any, plans: Plans) -> bytes:
         first = Writer(plans, holds=False)
         data = first.whole(value)
     met = first.met
+    first.check_patterns()
     if len(met) < 2 or len({*met}) == len(met):
         return data
     seen: set[int] = set()
@@ -163,6 +166,8 @@ class Writer:
         self._holds = holds
         self.met: list[int] = []
         self.kept: list[Any] = []
+        self._pattern_units: dict[int, int] = {}
+        """By id: what compiling a pattern takes."""
         self._largest: dict[int, int] = {}
         """By level: how many bytes the largest extension there holds, if they are many."""
         if shared:
@@ -345,6 +350,22 @@ class Writer:
             self.met.append(id(value))
             self.kept.append(value)
         return packed
+
+    def note_pattern(self, value: re.Pattern[Any]) -> None:
+        """Note that a pattern is written, which reading compiles."""
+        self.met.append(id(value))
+        self.kept.append(value)
+        self._pattern_units[id(value)] = pattern_units(value.pattern, value.flags)
+
+    def check_patterns(self) -> None:
+        """Check that reading compiles all patterns that were written.
+
+        Raises:
+            SizeLimitError: It would refuse to.
+        """
+        if self._pattern_units:
+            units = sum(self._pattern_units.get(each, 0) for each in self.met)
+            Budget(0, "once2").take_pattern_units(units)
 
     def _with_threads(self, value: dict[Any, Any]) -> dict[Any, Any]:
         """Return a dictionary whose threads are written as such; of a checkpoint, too."""

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,6 +128,62 @@ def test_ctrl_c_ends_a_process_whose_database_hangs(here: str, how: str) -> None
                 assert process.wait(8) == -signal.SIGINT
             finally:
                 process.kill()
+
+
+GRAPH = """
+import sys
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import StateGraph
+from langgraph_once import once
+from langgraph_once.checkpoint import open_sqlite_saver
+
+def node(state):
+    print("runs", flush=True)
+    sys.stdin.readline()
+    return {"n": 1}
+
+graph = StateGraph(dict)
+for name in ("a", "b"):
+    graph.add_node(name, node if name == "a" else lambda state: {"n": 2})
+    graph.set_entry_point(name)
+open_saver, wrap = {
+    "plain": (SqliteSaver.from_conn_string, lambda graph: graph),
+    "once": (open_sqlite_saver, once),
+}[sys.argv[2]]
+with open_saver(sys.argv[1]) as saver:
+    built = wrap(graph.compile(checkpointer=saver))
+    for _ in built.stream({"n": 0}, {"configurable": {"thread_id": "t"}}):
+        pass
+"""
+
+
+def test_ctrl_c_ends_a_stream_as_soon_as_with_langgraphs_saver(tmp_path: Path) -> None:
+    """What waits for a file that is locked waits together, not one after the other."""
+    seconds = {}
+    for kind in ("plain", "once"):
+        database = str(tmp_path / kind)
+        with subprocess.Popen(
+            [sys.executable, "-c", GRAPH, database, kind],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            assert process.stdin
+            assert process.stdout
+            assert process.stdout.readline() == "runs\n"
+            with hanging(database):
+                process.stdin.write("\n")
+                process.stdin.flush()
+                time.sleep(0.5)
+                began = time.monotonic()
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.wait(60)
+                finally:
+                    process.kill()
+                seconds[kind] = time.monotonic() - began
+    assert seconds["once"] < 2 * seconds["plain"], seconds
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

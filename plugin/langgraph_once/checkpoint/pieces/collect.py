@@ -164,10 +164,10 @@ class Assembly:
         """
         whole = self._wholes.get(manifest)
         if whole is None:
-            check_size(self._sizes_of(manifest))
+            check_size(self.sizes_of([manifest]))
             cut = self._cut(manifest)
             whole = cut.data
-            check(whole, self._sizes_of(manifest))
+            check(whole, self.sizes_of([manifest]))
             # Beside names under an older key, what is stored next is named anew.
             if self.remember is not None and not self._has_old_names:
                 self.remember(manifest, cut)
@@ -175,9 +175,13 @@ class Assembly:
             raise _wrong_size()
         return whole
 
-    def _sizes_of(self, manifest: PieceManifest) -> Iterator[int]:
-        """How many bytes each stored piece of a value has; one that it names often counts once."""
-        for _, digest in self._walk([manifest]):
+    def unremembered(self, manifests: Iterable[PieceManifest]) -> list[PieceManifest]:
+        """Those of values whose bytes are not remembered."""
+        return [manifest for manifest in manifests if manifest not in self._wholes]
+
+    def sizes_of(self, manifests: Iterable[PieceManifest]) -> Iterator[int]:
+        """How many bytes each stored piece of values has; one that is named often counts once."""
+        for _, digest in self._walk(manifests):
             sealed = self._sealed.get(digest)
             yield self._sizes.get(digest, 0) if sealed is None else len(sealed.data)
 

@@ -6,7 +6,7 @@ checkpoint whose channels stand in one row is packed so that each can be read al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, Recent
-from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
+from langgraph_once.errors import EncodeError, PayloadError, SerdeError, SizeLimitError
 from langgraph_once.metrics import storage
 from langgraph_once.serde import BoundTo, OnceSerializer, Tag, has_checksum, lead_bytes
 
@@ -28,6 +28,9 @@ MIN_CUT_BYTES: Final = 26 * 1024
 _SHORT_ROW_BYTES: Final = 4 * 1024
 """In a short thread, shorter rows are not compressed: compression would take a fifth of a step.
 Longer rows are compressed: they take most of the disk that chats of some turns need."""
+
+_MOST_OF_A_ROW: Final = 1_000_000_000
+"""Bytes of the channels of one row, joined: SQLite holds so many in a row if nothing is cut."""
 
 _BYTES: Final = Tag("bytes")
 _PIECES: Final = Tag("pieces")
@@ -62,6 +65,8 @@ class Unpacked(NamedTuple):
     is_sealed: bool
     """Whether one of our keys sealed it: then the classes that it names are known."""
     manifest: PieceManifest | None = None
+    beside: tuple[PieceManifest, ...] = ()
+    """The manifests of its row, this one among them, where there are several."""
     unopened: tuple[Cell, BoundTo] | None = None
     """The cell, if it could not be opened; why is told when it is decoded."""
 
@@ -87,12 +92,13 @@ class Values:
     ) -> None:
         self._serde: Any = _Other(serde)
         self._tag: Callable[[str], Any] = _Label
-        self._max_bytes = 0
+        self._max_bytes = self._most_of_row = 0
         self.stores_once = False
         keys = [b""]
         if isinstance(serde, OnceSerializer):
             self._serde, self._tag, keys = serde, Tag.parse, serde.piece_keys
             self._max_bytes = serde.config.max_decoded_bytes
+            self._most_of_row = max(self._max_bytes, _MOST_OF_A_ROW)
             self.stores_once = store_once and not serde.config.compatible
         self.readable_metadata: frozenset[str] | None = None
         self.requires_sealed_metadata = False
@@ -131,6 +137,9 @@ class Values:
             values: Those.
             cuts: Takes what was cut.
             bound_to: The row.
+
+        Raises:
+            EncodeError: Reading would refuse it.
         """
         if not self.stores_once:
             tag, data = self._serde.encoded({**checkpoint, "channel_values": values})
@@ -138,7 +147,9 @@ class Values:
             storage.encoded_bytes += size
             return self._wrapped(tag, data, bound_to)
         head = self._serde.encoded(checkpoint)
-        parts = {name: self._encoded(value, cuts, bound_to) for name, value in values.items()}
+        of_row: list[CutValue] = []
+        parts = {name: self._encoded(value, of_row, bound_to) for name, value in values.items()}
+        parts = self._in_one_row(parts, of_row, cuts)
         size = len(head[1])
         storage.encoded_bytes += size
         packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
@@ -160,7 +171,9 @@ class Values:
             bound_to: The row.
         """
 
-        def part(each: Unpacked) -> tuple[Tag, bytes]:
+        of_row: list[CutValue] = []
+
+        def part(each: Unpacked, cuts: list[CutValue]) -> tuple[Tag, bytes]:
             if each.manifest is None:
                 tag, data = self._tag(each.tag), each.data
             else:
@@ -168,9 +181,11 @@ class Values:
             return self._cut(tag, data, cuts, bound_to) if tag.codec == "once2" else (tag, data)
 
         if opened.tag != "channels":
-            return self._wrapped(*part(opened), bound_to)
-        head, parts = _channels(opened)
-        packed_parts = {name: _pair(*part(each)) for name, each in parts.items()}
+            return self._wrapped(*part(opened, cuts), bound_to)
+        head, opened_parts = _channels(opened)
+        parts = {name: part(each, of_row) for name, each in opened_parts.items()}
+        parts = self._in_one_row(parts, of_row, cuts)
+        packed_parts = {name: _pair(*each) for name, each in parts.items()}
         packed = [_VERSION, (head.tag, head.data), packed_parts]
         return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
@@ -343,6 +358,9 @@ class Values:
         if manifest.size > self._max_bytes:
             allowed = f"`max_decoded_bytes` allows {self._max_bytes}"
             raise SizeLimitError(f"it has {manifest.size} bytes; {allowed}", tag=opened.tag)
+        if opened.beside:
+            unknown = assembly.unremembered(opened.beside)
+            self._check_row(unknown, assembly.sizes_of(unknown))
         tag = self._tag(manifest.codec)
         check_size = partial(self._serde.check_expanded, tag, manifest.size)
         check = partial(self._serde.check_joined, tag)
@@ -375,8 +393,62 @@ class Values:
         storage.cut_values += 1
         return _PIECES, cut.manifest.to_bytes()
 
-    def _least_sizes(self, cut: CutValue) -> Iterator[int]:
-        for piece in cut.pieces.values():
+    def _in_one_row(
+        self, parts: dict[str, tuple[Tag, bytes]], of_row: list[CutValue], cuts: list[CutValue]
+    ) -> dict[str, tuple[Tag, bytes]]:
+        """Return the parts of a row: whole, where reading would refuse what pieces become there.
+
+        Args:
+            parts: By channel.
+            of_row: Those of them that were cut, in their order.
+            cuts: Takes what stays so.
+        """
+        if self._may_share_row(of_row):
+            cuts += of_row
+            return parts
+        rest = iter(of_row)
+        return {
+            name: self._uncut(next(rest)) if part[0] is _PIECES else part
+            for name, part in parts.items()
+        }
+
+    def _uncut(self, cut: CutValue) -> tuple[Tag, bytes]:
+        return self._tag(cut.manifest.codec), cut.cut.data
+
+    def _may_share_row(self, cuts: Sequence[CutValue]) -> bool:
+        """Whether reading lets these values stand in one row, in pieces.
+
+        Raises:
+            EncodeError: It would not let them stand there whole, either.
+        """
+        manifests = [cut.manifest for cut in cuts]
+        try:
+            self._check_row(manifests, self._least_sizes(*cuts))
+        except SizeLimitError as error:
+            if _size_of(manifests) > self._most_of_row:
+                raise EncodeError(f"the checkpoint is not written: {error}") from error
+            return False
+        return True
+
+    def _check_row(self, manifests: Iterable[PieceManifest], sizes: Iterable[int]) -> None:
+        """Look at how long the values of one row will be, before they are joined.
+
+        Raises:
+            SizeLimitError: Too long, or longer than so few bytes may become.
+        """
+        size = _size_of(manifests)
+        if size > self._most_of_row:
+            raise SizeLimitError(
+                f"the channels of one row have {size:,} bytes together, more than "
+                f"{self._most_of_row:,}; raise `max_decoded_bytes` above that number to allow it",
+                limit_bytes=self._most_of_row,
+                tag=_CHANNELS.text,
+            )
+        self._serde.check_expanded(_CHANNELS, size, sizes, at_most=self._most_of_row)
+
+    def _least_sizes(self, *cuts: CutValue) -> Iterator[int]:
+        pieces = {name: piece for cut in cuts for name, piece in cut.pieces.items()}
+        for piece in pieces.values():
             # Those that are stored already may be shorter than they would be now.
             yield len(self._piece(piece).data) // 2
 
@@ -387,6 +459,10 @@ class Values:
         size = len(cell.data)
         storage.stored_bytes += size
         return cell
+
+
+def _size_of(manifests: Iterable[PieceManifest]) -> int:
+    return sum(manifest.size for manifest in manifests)
 
 
 def _pair(tag: Tag, data: bytes) -> tuple[str, bytes]:
@@ -411,8 +487,12 @@ def _channels(opened: Unpacked) -> tuple[Unpacked, dict[str, Unpacked]]:
         if version != _VERSION:
             raise PayloadError("a newer version wrote the checkpoint", tag=opened.tag)
         is_sealed = opened.is_sealed
+        opened_head = _unpacked(*head, is_sealed=is_sealed)
         parts = {name: _unpacked(*part, is_sealed=is_sealed) for name, part in parts.items()}
-        return _unpacked(*head, is_sealed=is_sealed), parts
+        manifests = tuple(part.manifest for part in parts.values() if part.manifest is not None)
+        if len(manifests) > 1:
+            parts = {name: part._replace(beside=manifests) for name, part in parts.items()}
+        return opened_head, parts
     except (ValueError, TypeError, AttributeError) as error:
         raise PayloadError("the checkpoint is damaged", tag=opened.tag) from error
 

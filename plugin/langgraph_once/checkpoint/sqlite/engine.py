@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import (
@@ -18,7 +19,13 @@ from langgraph_once.checkpoint.database import (
     RunningProgram,
     Statement,
 )
-from langgraph_once.checkpoint.sqlite.file import failed, is_known, kind, with_advice
+from langgraph_once.checkpoint.sqlite.file import (
+    PatientConnection,
+    failed,
+    is_known,
+    kind,
+    with_advice,
+)
 from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION, with_task_path
 
 T = TypeVar("T")
@@ -66,7 +73,10 @@ class SqliteEngine(Engine):
         Raises:
             StorageError: The database cannot do it.
         """
+        asked_at = time.monotonic()
         with self._lock, self._named_errors:
+            if isinstance(self.conn, PatientConnection):
+                self.conn.asked_at = asked_at
             if not self._is_set_up:
                 self._set_up(writes=writes)
             running = RunningProgram(program)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sqlite3
 import time
@@ -50,7 +51,7 @@ BUSY_TIMEOUT_S = 30.0
 HELD_S = 5.0
 """How long it waits for one that holds on, as LangGraph's savers do. Neither a close nor the end of
 a run that is interrupted comes before what waits."""
-TURN_S: Final = 0.5
+TURN_S: Final = 0.1
 """How long SQLite waits at a time: meanwhile Ctrl-C is not heard."""
 
 IN_MEMORY = ":memory:"
@@ -63,12 +64,23 @@ _WAL = b"\x02"
 _PROVE_WRITABLE = ("BEGIN IMMEDIATE", "CREATE TABLE once_probe (x)", "ROLLBACK")
 
 
-class _Patient(sqlite3.Connection):
-    """Waits for other writers in turns, and looks between them whether somebody has written."""
+class PatientConnection(sqlite3.Connection):
+    """Waits for other writers in turns, and looks between them whether somebody has written.
+
+    Attributes:
+        asked_at: When the operation under way was asked for, by `time.monotonic`. If it waited for
+            another of this connection which gave up, it has waited for the same writer.
+    """
+
+    asked_at = math.inf
+    _gave_up_at = _held_since = 0.0
+    _held_version: Any = None
 
     def execute(self, *given: Any) -> sqlite3.Cursor:
         began = changed = time.monotonic()
         version = None
+        if self.asked_at < self._gave_up_at:
+            changed, version = max(self.asked_at, self._held_since), self._held_version
         while True:
             try:
                 return super().execute(*given)
@@ -76,8 +88,9 @@ class _Patient(sqlite3.Connection):
                 if kind(error) != sqlite3.SQLITE_BUSY:
                     raise
                 now, before, version = time.monotonic(), version, self._version()
-                changed = changed if version == before else now
+                changed = changed if before in (None, version) else now
                 if now > began + BUSY_TIMEOUT_S or now > changed + HELD_S:
+                    self._gave_up_at, self._held_since, self._held_version = now, changed, version
                     raise
             time.sleep(0.01)  # for a change of the journal mode SQLite does not wait at all
 
@@ -91,7 +104,7 @@ class _Patient(sqlite3.Connection):
 def connect(address: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
     """Connect to a database that others write, for all threads."""
     return sqlite3.connect(
-        address, timeout=TURN_S, check_same_thread=False, factory=_Patient, **options
+        address, timeout=TURN_S, check_same_thread=False, factory=PatientConnection, **options
     )
 
 

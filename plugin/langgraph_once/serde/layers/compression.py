@@ -112,13 +112,21 @@ class Compression:
             packed = self._compressor("plain" if len(data) <= _MAX_PLAIN_BYTES else "huge")(data)
         return packed if len(packed) < len(data) <= self.most_from(len(packed)) else None
 
-    def check_expanded(self, size: int, stored_bytes: int, tag: str) -> None:
+    def check_expanded(self, size: int, stored_bytes: int, tag: str, at_most: int = 0) -> None:
         """Check that a value may be so much longer than what is stored of it.
+
+        Args:
+            size: How many bytes the value has.
+            stored_bytes: How many are stored.
+            tag: Of the value.
+            at_most: How many a large one may have, if more than `max_decoded_bytes`.
 
         Raises:
             SizeLimitError: It may not.
         """
         limit = self.most_from(stored_bytes)
+        if stored_bytes >= _SMALL_BYTES:
+            limit = max(limit, at_most)
         if size > limit:
             raise _too_large(limit, self._max_decoded_bytes, tag)
 

@@ -6,6 +6,7 @@ is what a form worked out, once, for one class: the functions that write its ins
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -37,6 +38,9 @@ class Out(Protocol):
 
     def array(self, value: Collection[Any]) -> bytes:
         """Return the msgpack of the items of a tuple or frozenset."""
+
+    def note_pattern(self, value: re.Pattern[Any]) -> None:
+        """Note that a pattern is written, which reading compiles."""
 
 
 class Plan(NamedTuple):

@@ -266,10 +266,6 @@ def _take_pattern(value: re.Pattern[Any]) -> list[Any]:
     flags = int(value.flags)
     if flags & re.DEBUG:
         raise UnwritableError("a pattern compiled with `re.DEBUG` would print when it is loaded")
-    try:
-        checked_pattern(value.pattern, flags)  # Python has it already, as a rule
-    except ValueError as error:
-        raise UnwritableError("a pattern that takes too long to compile") from error
     return [value.pattern, flags]
 
 
