@@ -14,7 +14,7 @@ from langgraph_once.stream.part.shapes import Part
 
 
 class _Told(StrEnum):
-    """Names with what they mean, which `docs/how-it-decides.md` shows."""
+    """Names with what they mean, which `docs/repetitions.md` shows."""
 
     meaning: str
 
