@@ -20,7 +20,7 @@ UV := UV_HTTP_TIMEOUT=10 $(BIN)/uv
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python dev test pytest test-core test-slow test-examples test-product test-lowest test-all canary mutate lint style types demo bench format docs docs-site lock clean
+.PHONY: help python dev test pytest test-core test-slow test-examples test-product test-lowest test-all canary mutate lint style types demo bench proof format docs docs-site lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -108,14 +108,17 @@ types: $(READY)
 demo: $(READY) ## Compare what a stock client has of each sample with what ours has
 	@$(BIN)/python -m demo
 
-bench: $(READY) ## Measure, and write docs/benchmarks.md
+bench: $(READY) ## Measure, and write build/proof/benchmarks.md
 	$(BIN)/python -m bench
+
+proof: $(READY) ## Build the pages behind the figures of docs/proof.md in build/proof (PAGES="fidelity sources")
+	$(BIN)/python -m tests.proof $(PAGES)
 
 format: $(READY) ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY) ## Write the references: .env.example, the JSON schema, the pages of settings and errors
+docs: $(READY) ## Write the references: .env.example, the JSON schema, and what is generated of docs/
 	$(BIN)/langgraph-once env > .env.example
 	$(BIN)/langgraph-once schema > docs/langgraph-once.schema.json
 	$(BIN)/python -m tests.docs.reference

@@ -1,4 +1,4 @@
-"""Measure, print, and write to `docs/benchmarks.md`: `python -m bench [part ...]`.
+"""Measure, print, and write to `build/proof/benchmarks.md`: `python -m bench [part ...]`.
 
 Each part is a section of the file, replaced when the part has been measured; the others stay.
 Without arguments those that `make bench` measures, which need no server.
@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 from typing import Final
 
 from bench import (
@@ -29,6 +28,7 @@ from bench import (
     stream,
     wire,
 )
+from tests.proof import place
 
 PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "stream": stream.report,
@@ -49,7 +49,6 @@ PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
 
 QUICK: Final = ("stream", "serde", "events", "imports")
 PACKAGES: Final = ("langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack")
-RESULTS: Final = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def main() -> None:
@@ -57,7 +56,8 @@ def main() -> None:
     asked = sys.argv[1:] or QUICK
     if unknown := [name for name in asked if name not in PARTS]:
         sys.exit(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
-    sections = _sections(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    results = place("benchmarks")
+    sections = _sections(results.read_text(encoding="utf-8")) if results.exists() else {}
     for name in asked:
         lines = []
         for line in PARTS[name]():
@@ -65,7 +65,7 @@ def main() -> None:
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
         sections[name] = f"<!-- {name}: {_machine()} -->\n" + "\n".join(lines).strip() + "\n"
-        RESULTS.write_text(_written(sections), encoding="utf-8")
+        results.write_text(_written(sections), encoding="utf-8")
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -88,7 +88,7 @@ class SerdeConfig:
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """The most bytes that one value may decompress to. To build its objects may take 4 GB of
     memory; if this limit is above 256 MB, more. A value that might exceed these limits is not
-    written, so every written value can be read. docs/bounds.md has figures."""
+    written, so every written value can be read. docs/security.md has figures."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
     """On reading, an object whose class is gone or refused: return what LangGraph would hand on (a
@@ -106,7 +106,7 @@ class SerdeConfig:
     """Classes that changed: "module:Name" to a function (data, from_version) -> data, as
     "module:function". For dataclasses, attrs classes and pydantic models, the data is a dictionary
     of their attributes. The version is the class's `__once_version__` when the row was written, 0
-    if it had none. docs/serializer.md has the rest."""
+    if it had none. docs/values.md has the rest."""
 
     allowed_types: tuple[TypeName, ...] = ()
     """Your own types that may be loaded, each as "module:Name"; those marked `storable` may be."""

@@ -10,5 +10,5 @@ history          what the states of a thread say that a client had to show
 judge            a recording against that: faults of each kind
 play             every front end with every graph, plain and wrapped
 traffic          what a token costs on the wire
-report           `python -m tests.clients.report`: writes docs/clients.md
+report           `python -m tests.clients.report`: writes build/proof/clients.md
 """

@@ -1,4 +1,4 @@
-"""The page `docs/clients.md`: `python -m tests.clients.report`, which takes some minutes."""
+"""The page `build/proof/clients.md`: `python -m tests.clients.report`, which takes some minutes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from tests.clients.server import zoo_server
 from tests.clients.traffic import ENCODINGS, MODES, bytes_per_token
 from tests.integration_tests.aegra import AEGRA_VERSION, aegra_server
 from tests.postgres_server import postgres_server
-
-PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
+from tests.proof import place
 
 AGAIN = 2
 """How often a graph that looks worse is played again."""
@@ -46,10 +45,10 @@ def main() -> None:
             found, weights = asyncio.run(_measure(server.url, folder))
         with postgres_server() as database, aegra_server(folder / "aegra", database) as url:
             on_aegra = asyncio.run(_on_aegra(url))
-    PAGE.write_text("\n".join(_page(found, on_aegra, weights)) + "\n", encoding="utf-8")
+    text = "\n".join(_page(found, on_aegra, weights)) + "\n"
+    place("clients").write_text(text, encoding="utf-8")
     for cell, what in (*_worse(found), *_worse(on_aegra)):
         sys.stderr.write(f"worse: {cell.animal}, {cell.front_end}: {what}\n")
-    sys.stdout.write(f"{PAGE}\n")
 
 
 async def _measure(url: str, folder: Path) -> tuple[dict[Cell, Verdict], Weights]:
@@ -94,7 +93,7 @@ def _page(
         f"{moments:,} moments were judged. No client knows of this package.",
         "",
         f"Another server, Aegra {AEGRA_VERSION}, plays the same graphs to the clients of the SDK;",
-        "[server.md](server.md#aegra) says what works there.",
+        "docs/server.md says what works there.",
         "",
         *_versions(),
         "",

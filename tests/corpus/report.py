@@ -1,6 +1,6 @@
 """The score of the corpus, and single plays to read.
 
-python -m tests.corpus.report                      write docs/exactly-once.md
+python -m tests.corpus.report                      write build/proof/exactly-once.md
 python -m tests.corpus.report --source once        what is not right, a line each
     [--class D1] [--scenario copied-text] [--variant sync-v1] [--events]
 """
@@ -13,8 +13,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from langchain_core._api import LangChainBetaWarning
 from langchain_core.messages import BaseMessage
@@ -25,9 +24,9 @@ from tests.corpus.scenario import CLASSES, Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.score import Outcome, score
 from tests.corpus.variants import FULL_PRODUCT, VARIANTS, Variant
+from tests.proof import place
 
 Score = Counter[Outcome]
-DOCS: Final = Path(__file__).parents[2] / "docs"
 NAMES: dict[Source, str] = {"plain": "LangGraph", "dedup": "`dedup`", "once": "`once(graph)`"}
 
 
@@ -90,70 +89,7 @@ def _page(scores: Scores) -> Iterator[str]:
             named[reason].append(f"`{name}`")
     for reason, names in named.items():
         yield f"- {reason.why} In {reason.where}: {', '.join(names)}."
-    yield from ("", *LIMITS)
-    yield from ("", *network())
 
-
-def network(docs: Path = DOCS) -> Iterator[str]:
-    """The totals of the pages about streams behind a URL, each made by a command of its own."""
-    yield from ("## Over a network", "")
-    sources = _totals_of(docs / "sources.md")
-    yield "[sources.md](sources.md) reads the scenarios from five sources. Right are, in v1, v2 and"
-    yield f"v3 of this process, {sources[0]}, {sources[1]} and {sources[2]}; through"
-    yield f"`OnceRemoteGraph`, {sources[3]} with our server and {sources[4]} with a stock one."
-    tried, exact, gap, wrong = _totals_of(docs / "cuts.md")
-    yield "[cuts.md](cuts.md) cuts the connection of a run at every event: behind it, amid it, amid"
-    yield f"a character of it. Of {tried} cuts {exact} are exact, {gap} reported as gaps, and"
-    yield f"{wrong} wrong."
-
-
-def _totals_of(page: Path) -> list[str]:
-    """The cells of the row `all` that are not empty."""
-    for line in page.read_text(encoding="utf-8").splitlines():
-        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
-        if name.strip("*") == "all":
-            return [cell for cell in cells if cell]
-    raise ValueError(f"{page.name} has no row of totals")
-
-
-LIMITS = """\
-## Streams that are left, and what is not restored
-
-A reader may leave a stream of a thread with a checkpointer at any chunk. The next stream of the
-thread begins with the unread parts, and with the parts that running nodes still produced, so
-nothing is lost or repeated (`test_law_graphs.py`: random graphs and cuts). A process that is killed
-can save nothing; then the ledger of the stream before, the state, and the results of finished
-nodes say what was delivered.
-
-No stream fails or waits because of a ledger. It is read as the run reads its checkpoint, and saved
-as the stream ends; the checkpointer is asked for nothing else. If the store of ledgers fails, or
-does not answer within a second, one log line says so, and some delivered parts may come again.
-Known limits:
-
-- Each thread has one ledger. If a thread is forked at a question that was answered, the consumer
-  gets the answers of both branches.
-- A server that is killed forgets the other ids of what it sent in that run: a message that a node
-  returned under an id of its own, and that a later turn edits, is shown beside the old text.
-- A pair `("ai", text)` has no id until its reducer makes one. If a reader leaves streams more
-  than once around it, the pair may come twice.
-- If a subgraph edits and then removes a message, its text stays removed for a reader
-  of `messages`, although the outer graph keeps the first text.
-- A cached node in a subgraph, if the outer graph has no cache, is delivered when the
-  outer node has ended.
-- A server that is killed forgets what it sent of the running step. A reader with a ledger of its
-  own loses nothing. It may have a text twice if a subgraph streamed the text and the outer graph
-  returns a copy under another id. A message that is removed later may stay, if an earlier
-  attempt of its task had the same text.
-- If a cache answers for nodes, and a stream stops within a step, the next stream repeats the
-  updates of finished nodes, unless it continues elsewhere: with an input, at a node that a command
-  names, from another checkpoint, in an entrypoint. `once(graph)` sees all four, the remote helpers
-  the first two, a filter (`dedup`, `Deduplicator`) none: call `ledger.forget_updates()` then. Else
-  an update of the cache that equals one of the stopped stream is left out.
-- A run that is cancelled ends for its reader as any other does. If it is resumed and its graph is
-  not wrapped, the updates of its finished tasks come again.
-- If more than 1,024 graphs run at a time in one stream, messages that leave the states of the
-  first ones are not reported as removed.
-""".splitlines()
 
 Rows = Iterable[tuple[str, dict[Source, Score]]]
 
@@ -211,16 +147,12 @@ def _cells(score: Score) -> Iterator[str]:
     yield str(score[Outcome.LOST])
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "exactly-once.md"
-
-
 def main() -> None:
     """Write the page, or print what was asked for."""
     options = _options()
     warnings.simplefilter("ignore", LangChainBetaWarning)
     if options.source is None:
-        PAGE.write_text(page(), encoding="utf-8")
-        sys.stdout.write(f"{PAGE}\n")
+        place("exactly-once").write_text(page(), encoding="utf-8")
         return
     for scenario in SCENARIOS:
         if options.kind in (None, scenario.kind) and (options.scenario or "") in scenario.name:

@@ -14,6 +14,7 @@ from tests.forked import run_python
 
 ROOT = Path(__file__).parents[2]
 GOES_ON = "# Goes on with the example above.\n"
+BESIDE_AGENT = "from agent import "
 _EXAMPLE = re.compile(
     r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE
 )
@@ -53,6 +54,8 @@ async def run(
 ) -> dict[str, Any]:
     """Run the Python of a page, one example after the other, as a reader would.
 
+    An example that imports `agent.py` is left out: it is a program of its own.
+
     Args:
         page: Its path.
         scope: The names that the page takes for granted.
@@ -64,6 +67,8 @@ async def run(
     names: dict[str, Any] = dict(scope)
     for snippet in snippets(page, "python"):
         text = snippet.text
+        if BESIDE_AGENT in text:
+            continue
         for there, here in (replaced or {}).items():
             text = text.replace(there, here)
         done = eval(compile(text, page, "exec", flags=_AWAITS), names)

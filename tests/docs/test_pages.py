@@ -72,6 +72,14 @@ def test_the_readme_is_read_in_two_minutes() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
+def test_all_pages_are_read_in_an_afternoon() -> None:
+    lengths = {page: len((ROOT / page).read_text().splitlines()) for page in pages()[1:]}
+    of_users = {page: lines for page, lines in lengths.items() if page != "docs/architecture.md"}
+    assert len(of_users) <= 20
+    assert max(of_users.values()) <= 300
+    assert sum(of_users.values()) <= 3_000
+
+
 def test_commands_are_known() -> None:
     """With their options; nothing of them runs."""
     absent = extensions.absent("command")

@@ -1,4 +1,4 @@
-"""Cuts every stream at every event and writes what came of it to `docs/cuts.md`.
+"""Cuts every stream at every event and writes what came of it to `build/proof/cuts.md`.
 
 python -m tests.integration_tests.cuts_report [resumes]
 
@@ -29,8 +29,7 @@ from tests.integration_tests.cuts import (
     served,
 )
 from tests.integration_tests.resume_kills import READERS, Killed, killed_amid_resume
-
-REPORT = Path(__file__).parents[2] / "docs" / "cuts.md"
+from tests.proof import place
 
 CUTS_HEAD = """# Cut connections
 
@@ -88,7 +87,7 @@ def main() -> None:
         asyncio.Runner() as runner,
     ):
         if sys.argv[1:] == ["resumes"]:
-            text = REPORT.read_text(encoding="utf-8").partition(RESUMES_HEAD)[0]
+            text = place("cuts").read_text(encoding="utf-8").partition(RESUMES_HEAD)[0]
         else:
             text = _cuts(server, runner)
         text += RESUMES_HEAD
@@ -98,7 +97,7 @@ def main() -> None:
                 for seed in range(KILLS)
             ]
             text += _shown(resume_rows(graph, kills))
-    REPORT.write_text(text, encoding="utf-8")
+    place("cuts").write_text(text, encoding="utf-8")
 
 
 def _cuts(server: DevServer, runner: asyncio.Runner) -> str:

@@ -16,7 +16,7 @@ from langgraph_once.stream.shapes import Part
 
 
 class State(StrEnum):
-    """How a message stands; `docs/how-it-decides.md` tells what leads to which."""
+    """How a message stands; `docs/repetitions.md` tells what leads to which."""
 
     OPEN = "open"
     """A model is saying it."""

@@ -26,7 +26,7 @@ from langgraph_once.stream.shapes import Part
 
 
 class _Told(StrEnum):
-    """Names with what they mean, which `docs/how-it-decides.md` shows."""
+    """Names with what they mean, which `docs/repetitions.md` shows."""
 
     meaning: str
 
@@ -301,11 +301,11 @@ NO_MESSAGES = frozenset({Kind.STATE, Kind.PASS})
 class StockForm(Form):
     """Leaves out of the messages of one stream what a stock reader would misread.
 
-    Stock clients fold a stream each in their own way (docs/clients.md), and agree on one thing,
-    which is all that plain LangGraph sends: under one message id come either chunks, to be added
-    up, or one whole message. None takes back rightly what it has, and the server itself, which adds
-    up for `stream_mode="messages"`, fails on a removal. So removals and edits are left to `values`
-    and `updates`, as plain LangGraph leaves them.
+    Stock clients fold a stream each in their own way (tests/clients/folding.md), and agree on one
+    thing, which is all that plain LangGraph sends: under one message id come either chunks, to be
+    added up, or one whole message. None takes back rightly what it has, and the server itself,
+    which adds up for `stream_mode="messages"`, fails on a removal. So removals and edits are left
+    to `values` and `updates`, as plain LangGraph leaves them.
     """
 
     takes_back = folds = reads_annotations = keeps_thread = False

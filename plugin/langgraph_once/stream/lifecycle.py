@@ -1,7 +1,7 @@
 """What becomes of a message: its case, and the operations that follow from it.
 
 A case is how a fact stands to what the consumer has, and names the record that it speaks of.
-`Lifecycle.rules` has a rule for each case; `docs/how-it-decides.md` shows them.
+`Lifecycle.rules` has a rule for each case; `docs/repetitions.md` shows them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page `docs/sources.md`: `python -m tests.integration_tests.remote.report`.
+"""The page `build/proof/sources.md`: `python -m tests.integration_tests.remote.report`.
 
 It plays the whole corpus from all sources, which takes about ten minutes.
 """
@@ -27,8 +27,8 @@ from tests.integration_tests.remote.sources import (
     reason,
     verdicts,
 )
+from tests.proof import place
 
-PAGE = Path(__file__).parents[3] / "docs" / "sources.md"
 NAMES: dict[Source, str] = {
     "v1": "local v1",
     "v2": "local v2",
@@ -55,8 +55,7 @@ def main() -> None:
                         except Exception as error:  # told on the page
                             sys.stderr.write(f"{scenario.name} {source}: {error!r}\n")
                             found[scenario, source] = None
-    PAGE.write_text("\n".join(_page(found)) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{PAGE}\n")
+    place("sources").write_text("\n".join(_page(found)) + "\n", encoding="utf-8")
 
 
 def _page(found: Found) -> Iterator[str]:
@@ -75,7 +74,7 @@ def _page(found: Found) -> Iterator[str]:
         "A reader folds the stream of `messages`, `updates` and `values`, with subgraphs; in v3",
         "the stream of `messages`. A unit of content is *right* if the reader has it exactly as",
         "often as the final state has it. A stock server sends no annotations, so the client",
-        "compares content and order; [exactly-once.md](exactly-once.md) says what it cannot know",
+        "compares content and order; `exactly-once` says what it cannot know",
         "then.",
         "",
         f"| class | {' | '.join(NAMES.values())} |",

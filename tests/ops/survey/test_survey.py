@@ -300,7 +300,7 @@ def test_no_line_is_longer_than_a_terminal(columns: str, path: Path, tmp_path: P
     run = command("--database", str(path), cwd=tmp_path, COLUMNS=columns, NO_COLOR="1")
     assert max(map(len, run.stdout.splitlines())) <= 80
     assert "\x1b" not in run.stdout
-    page = Path("docs/before-you-adopt.md").read_text()
+    page = Path("docs/rehearse.md").read_text()
     shown = page.partition("```text\n")[2].partition("```")[0]
     assert titles(shown) == titles(run.stdout)
 

@@ -1,4 +1,4 @@
-"""docs/serializer.md says what is so: its examples run, with its settings."""
+"""docs/values.md says what is so: its examples run, with its settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
 
-TEXT = (Path(__file__).parents[3] / "docs" / "serializer.md").read_text()
+TEXT = (Path(__file__).parents[3] / "docs" / "values.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 SETTINGS = dict(re.findall(r"^ONCE_SERDE__(\w+)=(.*)$", TEXT, re.MULTILINE))
 
@@ -60,6 +60,13 @@ def test_shapes_and_handles_come_back(myapp: Any) -> None:
     )
     ball, handle = once.loads_typed(once.dumps_typed([myapp.Ball(3), myapp.Handle(4)]))
     assert (type(ball), ball.size, handle.number) == (myapp.Ball, 3, 4)
+
+
+def test_a_storable_class_comes_back_under_strict(myapp: Any) -> None:
+    run(myapp, "@storable")
+    strict = OnceSerializer(SerdeConfig(enforcement="strict"))
+    receipt = myapp.Receipt("7", 150)
+    assert strict.loads_typed(strict.dumps_typed(receipt)) == receipt
 
 
 def test_the_audit_prints_the_setting(myapp: Any, capsys: pytest.CaptureFixture[str]) -> None:

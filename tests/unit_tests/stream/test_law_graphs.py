@@ -46,7 +46,7 @@ LEAVES = st.tuples(
     st.sampled_from([*QUIET, "handled", "fails_once", "dies_once", "asks", "asks_twice"]), TEXTS
 )
 # A message that a graph inside edits and then removes keeps its first text in the graph around
-# it, which the engine does not restore (`docs/exactly-once.md` names it).
+# it, which the engine does not restore (`docs/limits.md` names it).
 INNER = st.recursive(
     LEAVES.filter(lambda node: node[0] != "removes"),
     lambda inner: st.tuples(st.just("graph"), st.lists(inner, min_size=1, max_size=3)),

@@ -1,4 +1,4 @@
-"""Writes docs/fidelity.md: `python -m tests.unit_tests.serde.fidelity.fidelity_report`."""
+"""Writes build/proof/fidelity.md: `python -m tests.unit_tests.serde.fidelity.fidelity_report`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ import warnings
 from collections import Counter
 from importlib.metadata import version
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from tests.proof import place
 from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.fidelity.table import ROWS, once2
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import SerializerProtocol
-
-PATH: Final = Path(__file__).parents[4] / "docs" / "fidelity.md"
 
 Outcome = Literal["same", "equal", "changed", "lost", "raises"]
 
@@ -52,8 +50,8 @@ Each value of `tests/unit_tests/serde/fidelity/rows_*.py`, written and read by L
 Left out on purpose: that two references are to one list, dictionary or text; tracebacks of
 exceptions and the object of an `AttributeError`; values of cached properties, which are computed
 anew; whether an array was read-only; how arrays share memory.
-`tests/unit_tests/serde/fidelity/sameness.py` is the comparison. Generated: do not edit;
-`python -m tests.unit_tests.serde.fidelity.fidelity_report > docs/fidelity.md` writes it.
+`tests/unit_tests/serde/fidelity/sameness.py` is the comparison.
+`python -m tests.unit_tests.serde.fidelity.fidelity_report` writes this page.
 """
 
 
@@ -95,18 +93,6 @@ def report() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def table_lines(text: str) -> list[tuple[str, str]]:
-    """Return the group and name of each row in the file, and what it says of our codec."""
-    found, group = [], ""
-    for line in text.splitlines():
-        if line.startswith("## "):
-            group = line.removeprefix("## ")
-        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if group and len(cells) == 3 and cells[0] not in ("value", "---"):
-            found.append((f"{group}: {cells[0]}", cells[2]))
-    return found
-
-
 def _counts(results: list[Any]) -> list[str]:
     theirs = Counter(found for _, found, _ in results)
     mine = Counter(found for _, _, found in results)
@@ -124,4 +110,4 @@ def _counts(results: list[Any]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(report())
+    place("fidelity").write_text(report(), encoding="utf-8")

@@ -1,0 +1,45 @@
+"""`python -m tests.proof [page …]` builds the pages behind the figures of docs/proof.md.
+
+They land in `build/proof`, which is not committed. All of them take an hour or two; a name builds
+one page alone.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).parents[1] / "build" / "proof"
+
+MODULES: Final = {
+    "exactly-once": "tests.corpus.report",
+    "sources": "tests.integration_tests.remote.report",
+    "cuts": "tests.integration_tests.cuts_report",
+    "clients": "tests.clients.report",
+    "fidelity": "tests.unit_tests.serde.fidelity.fidelity_report",
+    "benchmarks": "bench",
+}
+"""Each page, and the module that writes it: `python -m …`."""
+
+
+def place(page: str) -> Path:
+    """Return the file of a page; its folder is made."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    return FOLDER / f"{page}.md"
+
+
+def main() -> None:
+    """Build the pages that are named, or all."""
+    asked = sys.argv[1:] or [*MODULES]
+    if unknown := [page for page in asked if page not in MODULES]:
+        sys.exit(f"no page {', '.join(unknown)}; there are {', '.join(MODULES)}")
+    for page in asked:
+        sys.stdout.write(f"{place(page)}\n")
+        sys.stdout.flush()
+        subprocess.run([sys.executable, "-m", MODULES[page]], check=True)
+
+
+if __name__ == "__main__":
+    main()
