@@ -162,6 +162,16 @@ class TestOneRun:
         out = fed(Deduplicator(), *parts)
         assert [(m.id, m.text) for m in out] == [("provider", t) for t in "abc"]
 
+    def test_d9_of_chunks_with_empty_ids_the_whole_message_is_known_and_that_is_a_guess(
+        self,
+    ) -> None:
+        deduplicator = Deduplicator()
+        fed(deduplicator, *tokens("a b", ""))
+        assert fed(deduplicator, said(AIMessage("ab", id="lc_run--1"), ls_model_type="chat")) == []
+        assert deduplicator.stats.inferred == 1
+        fed(deduplicator, said(AIMessage("other", id="lc_run--2"), ls_model_type="chat"))
+        assert deduplicator.stats.inferred == 1
+
     def test_usage_that_the_tokens_lacked_comes_once(self) -> None:
         usage: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
         whole = said(AIMessage("ab", id="m", usage_metadata=usage))
