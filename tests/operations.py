@@ -10,7 +10,7 @@ _WHY = "only operations can verify a database"
 
 
 def verify(*given: Any) -> Any:
-    """What `langgraph_once_ops.verify.verify` finds."""
+    """What `langgraph_once_ops.verify` finds."""
     return pytest.importorskip("langgraph_once_ops.verify", reason=_WHY).verify(*given)
 
 

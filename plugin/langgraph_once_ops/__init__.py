@@ -6,10 +6,10 @@
 | `rehearse/` | which waiting threads would a changed graph break? |
 | `retention/` | which old threads and checkpoints go? |
 | `history/` | what happened in a thread? (`langgraph-once inspect`) |
-| `verify/` | is all sound that a database holds? |
-| `rotate/` | which key does each stored thing need, and how does it come under the newest? |
+| `verify.py` | is all sound that a database holds? |
+| `rotate.py` | which key does each stored thing need, and how does it come under the newest? |
 | `page/` | what do a stock client and ours have of a run? (the page at `/once`) |
-| `store/` | how does the store come under the newest key, or out of encryption? |
+| `store.py` | how does the store come under the newest key, or out of encryption? |
 | `validate/` | what is wrong with a checkpoint, or an item of a store? |
 | `due.py` | what does a checkpoint say is due? |
 

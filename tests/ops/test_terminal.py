@@ -25,7 +25,7 @@ from langgraph_once.compare import ItemOpened, SideView, TextAppended, View
 from langgraph_once.compare.comparison import faults
 from langgraph_once.errors import PayloadError, StorageError
 from langgraph_once.serde.trust.policy import Trust
-from langgraph_once_ops.verify.verify import repair
+from langgraph_once_ops.verify import repair
 from tests.forked import run_once
 
 EVIL = "\x1b]0;owned\x07\x1b[2K\rx\x9b1A\nSound: 1 thread\u202e"

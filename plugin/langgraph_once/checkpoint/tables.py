@@ -194,11 +194,9 @@ class Tables(AllRows):
 
     def drop(self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]) -> Program[None]:
         """Delete checkpoints, and what is on them."""
-        for some in batches(ids):
-            condition, values = self.among(some)
-            for table in ("checkpoints", *self.on_checkpoints):
-                sql = f"DELETE FROM {table} WHERE {_HERE} AND checkpoint_id {condition}"
-                yield Statement(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
+        for table in ("checkpoints", *self.on_checkpoints):
+            sql = f"DELETE FROM {table} WHERE {_HERE} AND checkpoint_id"
+            yield from self._among(sql, ids, [thread_id, checkpoint_ns])
 
     @property
     def on_checkpoints(self) -> tuple[str, ...]:
@@ -222,51 +220,38 @@ class Tables(AllRows):
         self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]
     ) -> Program[None]:
         """Leave the children of checkpoints that were deleted without a parent."""
-        for some in batches(ids):
-            condition, values = self.among(some)
-            sql = (
-                f"UPDATE checkpoints SET parent_checkpoint_id = NULL WHERE {_HERE} "
-                f"AND parent_checkpoint_id {condition}"
-            )
-            yield Statement(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
+        sql = (
+            f"UPDATE checkpoints SET parent_checkpoint_id = NULL WHERE {_HERE} "
+            "AND parent_checkpoint_id"
+        )
+        yield from self._among(sql, ids, [thread_id, checkpoint_ns])
 
     def of_runs(self, run_ids: Sequence[str]) -> Program[list[Row]]:
         """The checkpoints that runs made: thread, namespace, id."""
-        found: list[Row] = []
-        for some in batches(run_ids):
-            condition, values = self.among(some)
-            sql = "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints"
-            found += yield Statement(f"{sql} WHERE {self.run_id} {condition}", values)
-        return found
+        sql = "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints WHERE"
+        return (yield from self._among(f"{sql} {self.run_id}", run_ids, has_rows=True))
 
     def written_by_runs(self, run_ids: Sequence[str]) -> Program[set[str]]:
         """The threads in which runs wrote on checkpoints."""
-        found = set()
-        for some in batches(run_ids):
-            condition, values = self.among(some)
-            sql = f"SELECT DISTINCT thread_id FROM {self.writes_table} WHERE once_run_id"
-            found |= {row[0] for row in (yield Statement(f"{sql} {condition}", values))}
-        return found
+        sql = f"SELECT DISTINCT thread_id FROM {self.writes_table} WHERE once_run_id"
+        rows = yield from self._among(sql, run_ids, has_rows=True)
+        return {row[0] for row in rows}
 
     def drop_writes_of_runs(self, run_ids: Sequence[str]) -> Program[None]:
         """Delete what runs wrote on checkpoints."""
-        for some in batches(run_ids):
-            condition, values = self.among(some)
-            sql = f"DELETE FROM {self.writes_table} WHERE once_run_id {condition}"
-            yield Statement(sql, values, has_rows=False)
+        sql = f"DELETE FROM {self.writes_table} WHERE once_run_id"
+        yield from self._among(sql, run_ids)
 
     def delete_threads(self, thread_ids: Iterable[str]) -> Program[None]:
         """Delete all rows of threads."""
-        for some in batches(thread_ids):
-            condition, values = self.among(some)
-            for table in dict(self.columns + OWN):
-                yield Statement(
-                    f"DELETE FROM {table} WHERE thread_id {condition}", values, has_rows=False
-                )
+        ids = [*thread_ids]
+        for table in dict(self.columns + OWN):
+            yield from self._among(f"DELETE FROM {table} WHERE thread_id", ids)
 
     def known_pieces(self, thread_id: str, digests: set[bytes]) -> Program[list[bytes]]:
         """Which of these pieces are stored, and perhaps others."""
-        rows = yield from self._pieces("digest", thread_id, digests)
+        sql = "SELECT digest FROM once_pieces WHERE thread_id = ? AND digest"
+        rows = yield from self._among(sql, digests, [thread_id], has_rows=True)
         return [bytes(digest) for (digest,) in rows]
 
     def load_pieces(
@@ -279,7 +264,8 @@ class Tables(AllRows):
             wanted: The pieces, and how many levels below each may be loaded at once.
             alone: Whether it is tried without a transaction, with no rows where that cannot be.
         """
-        return (yield from self._pieces("digest, type, data", thread_id, wanted, is_try=alone))
+        sql = "SELECT digest, type, data FROM once_pieces WHERE thread_id = ? AND digest"
+        return (yield from self._among(sql, wanted, [thread_id], has_rows=True, is_try=alone))
 
     def add_pieces(self, thread_id: str, pieces: Iterable[tuple[bytes, Cell]]) -> Statement:
         """Store pieces; those that are stored already stay."""
@@ -288,10 +274,8 @@ class Tables(AllRows):
     def keep_pieces(self, thread_id: str, digests: set[bytes]) -> Program[int]:
         """Delete all other pieces of a thread. Returns how many."""
         spare = set((yield from self.piece_names(thread_id))) - digests
-        for some in batches(spare):
-            condition, values = self.among(some)
-            sql = f"DELETE FROM once_pieces WHERE thread_id = ? AND digest {condition}"
-            yield Statement(sql, [thread_id, *values], has_rows=False)
+        sql = "DELETE FROM once_pieces WHERE thread_id = ? AND digest"
+        yield from self._among(sql, spare, [thread_id])
         return len(spare)
 
     def load_stream_state(self, place: CheckpointRef) -> Program[Cell | None]:
@@ -386,14 +370,22 @@ class Tables(AllRows):
                 has_rows=False,
             )
 
-    def _pieces(
-        self, columns: str, thread_id: str, digests: Iterable[bytes], *, is_try: bool = False
+    def _among(
+        self,
+        sql: str,
+        values: Iterable[Any],
+        given: Sequence[Any] = (),
+        *,
+        has_rows: bool = False,
+        is_try: bool = False,
     ) -> Program[list[Row]]:
+        """Execute a statement that ends in a column, for some at a time of what that may be."""
         found: list[Row] = []
-        for some in batches(digests):
-            condition, values = self.among(some)
-            sql = f"SELECT {columns} FROM once_pieces WHERE thread_id = ? AND digest {condition}"
-            found += yield Statement(sql, [thread_id, *values], is_try=is_try)
+        for some in batches(values):
+            condition, of_column = self.among(some)
+            found += yield Statement(
+                f"{sql} {condition}", [*given, *of_column], has_rows=has_rows, is_try=is_try
+            )
         return found
 
 

@@ -63,12 +63,11 @@ def serializer_for(
         raise ConfigError(where, ": ".join(filter(None, [inner, error.problem]))) from None
 
 
-def check_settings(settings: Settings, manifest: Manifest | None = None) -> None:
+def check_settings(settings: Settings) -> None:
     """Find what would fail once the server runs: keys that do not fit, a database out of reach.
 
     Args:
         settings: What is in force.
-        manifest: As `load_settings`.
 
     Raises:
         ConfigError: As `serializer_for`, `check_extensions` and `check_store_database`.
@@ -77,7 +76,7 @@ def check_settings(settings: Settings, manifest: Manifest | None = None) -> None
     serializer_for(settings)
     check_extensions(settings)
     backend_of(settings.database).check()
-    manifest = manifest or Manifest.from_environment(os.environ)
+    manifest = Manifest.from_environment(os.environ)
     if manifest.has_our_store:
         check_store_database(settings, manifest)
 

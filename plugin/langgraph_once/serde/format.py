@@ -15,7 +15,7 @@ Where an object holds others, its data may hold their data in place of them. The
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
@@ -95,9 +95,9 @@ class Head(NamedTuple):
     """What the form adds."""
 
 
-def pack(value: Any, hook: Callable[[Any], Any] | None = None) -> bytes:
-    """Return the msgpack of a value; `hook` returns what stands for what is not native."""
-    return packb(value, hook, OPTIONS)
+def pack(value: Any) -> bytes:
+    """Return the msgpack of a native value."""
+    return packb(value, None, OPTIONS)
 
 
 def head_bytes(form: str, name: Any, version: int = 0, *extra: Any) -> bytes:
@@ -181,9 +181,9 @@ def heads_in(head: bytes) -> Iterator[bytes]:
             yield each
 
 
-def object_of(head: bytes, data: Any, hook: Callable[[Any], Any] | None = None) -> Ext:
-    """Return the extension of an object; `hook` as for `pack`."""
-    return Ext(_OBJECT, packb([head, data], hook, OPTIONS))
+def object_of(head: bytes, data: Any) -> Ext:
+    """Return the extension of an object whose data are native."""
+    return Ext(_OBJECT, packb([head, data], None, OPTIONS))
 
 
 _HEADER_BYTES: Final = {

@@ -15,7 +15,7 @@ from langgraph.graph.message import add_messages
 from langgraph_once.checkpoint import COUNTERS, OnceSaver
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import overwritten
-from langgraph_once_ops.survey.kinds import kind_of
+from langgraph_once_ops.survey import kind_of
 
 How: TypeAlias = Literal["added", "removed", "changed"]
 

@@ -5,11 +5,9 @@ Nothing is written, and no node runs.
 | file | question |
 |---|---|
 | `rehearsal.py` | what does each thread meet under the new graph? |
-| `flow.py` | what becomes of the tasks that are due? |
-| `ways.py` | which nodes lie ahead of a thread, and which do not any more? |
+| `flow.py` | what becomes of the tasks that are due? Which nodes lie ahead, and which no more? |
 | `state.py` | what becomes of the values? |
-| `upstream.py` | what would the new graph do next? |
-| `heads.py` | what is the newest checkpoint of a thread, and of its subgraphs under way? |
+| `heads.py` | what are the newest checkpoints of a thread, and what would the new graph do next? |
 | `shape.py` | what of a graph matters to a stored thread? |
 | `report.py` | what was found, how sure is it, and how is it told? |
 """

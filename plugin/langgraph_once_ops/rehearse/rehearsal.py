@@ -14,11 +14,10 @@ from langgraph_once.errors import StorageError
 from langgraph_once.serde import TypeStatusChecker
 from langgraph_once_ops.due import due_in
 from langgraph_once_ops.rehearse.flow import Flow
-from langgraph_once_ops.rehearse.heads import Head, thread_heads
+from langgraph_once_ops.rehearse.heads import Head, NewGraph, thread_heads
 from langgraph_once_ops.rehearse.report import Add, Report
 from langgraph_once_ops.rehearse.shape import Shape, shape_of
 from langgraph_once_ops.rehearse.state import State, Types
-from langgraph_once_ops.rehearse.upstream import NewGraph
 
 
 class Rehearsal:

@@ -16,12 +16,13 @@ from langgraph_once_ops.retention import is_older
 from langgraph_once_ops.survey.estimate import Draws, Estimate, mean_total, share_of
 from langgraph_once_ops.survey.sizes import (
     Sizes,
+    Snapshot,
+    StoreSize,
     ThreadSize,
     Week,
     sizes,
+    store_sizes,
 )
-from langgraph_once_ops.survey.snapshot import Snapshot
-from langgraph_once_ops.survey.store import StoreSize, store_sizes
 from langgraph_once_ops.survey.thread import Measured, Scale
 
 K = TypeVar("K")

@@ -1,17 +1,94 @@
-"""How much each thread takes, told without its values: databases know how long each is."""
+"""A database as it is at one moment, and how much each thread and the store take.
+
+It is only read: nothing is made, locked or written. Sizes are told without values: databases know
+how long each is.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
-from langgraph_once.checkpoint import CALL, Statement, moment_of
+from langgraph_once.checkpoint import (
+    CALL,
+    Backend,
+    EmptyDatabaseError,
+    Engine,
+    Execute,
+    OnceSaver,
+    Program,
+    Statement,
+    backend_of,
+    drive,
+    moment_of,
+)
+from langgraph_once.serde import OnceSerializer
 from langgraph_once_ops.retention import Table, tables_of
-from langgraph_once_ops.survey.snapshot import Snapshot
+
+T = TypeVar("T")
+
+
+class Snapshot(Engine):
+    """Runs all programs in one transaction that only reads.
+
+    Args:
+        backend: The database.
+        execute: Executes a statement in the transaction.
+
+    Attributes:
+        names: Those of the tables that are there.
+        has_threads: Whether those of checkpoints are.
+
+    Raises:
+        StorageError: It cannot be read, or no saver has made its tables.
+    """
+
+    def __init__(self, backend: Backend, execute: Execute) -> None:
+        super().__init__(backend.name, workers=1)
+        self.backend = backend
+        self.tables = backend.tables
+        self.ask = execute
+        self.names = {name for (name,) in self.ask(self.tables.table_names)}
+        self.has_threads = {"checkpoints", self.tables.writes_table} <= self.names
+        if not self.has_threads and "store" not in self.names:
+            raise EmptyDatabaseError(self.name)
+
+    def run(self, program: Program[T], *, writes: bool = False) -> T:
+        """Run a program that only reads."""
+        return drive(program, self.ask)
+
+    def set_up(self) -> None:
+        """Nothing: what is missing stays missing."""
+
+    def saver(self, serde: OnceSerializer) -> OnceSaver:
+        """A saver to read with."""
+        return OnceSaver(self, self.tables, serde=serde)
+
+
+@contextmanager
+def open_snapshot(database: str, *, schema: str = "") -> Iterator[Snapshot]:
+    """Open a database, and close it at the end; servers may be using it.
+
+    Args:
+        database: A path of SQLite, "sqlite:///path" or "postgresql://user@host/database".
+        schema: PostgreSQL: where the tables are; where the connection looks if it is empty.
+
+    Raises:
+        ConfigError: A URL of another database.
+        StorageError: It is not there, or cannot be read. On leaving: nobody had the file of SQLite
+            open at first, and then someone wrote to it.
+    """
+    backend = backend_of(database)
+    with backend.snapshot(schema) as execute:
+        snapshot = Snapshot(backend, execute)
+        yield snapshot
+        snapshot.close()
+
 
 _BUCKET_CHARS: Final = 6
 """Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
@@ -184,3 +261,45 @@ def _monday(bucket: str) -> str:
         return ""
     year, week, _ = made.isocalendar()
     return datetime.fromisocalendar(year, week, 1).replace(tzinfo=UTC).date().isoformat()
+
+
+_MOST_NAMES: Final = 50
+"""Of more first labels of namespaces, those are taken for ids of users, and not shown."""
+_MANY: Final = "(many namespaces)"
+
+
+class StoreSize(NamedTuple):
+    """What the items of a namespace take, and of those below it.
+
+    Attributes:
+        lasting: How many never expire.
+        expired: How many have, and are still there.
+    """
+
+    items: int = 0
+    bytes: int = 0
+    lasting: int = 0
+    expired: int = 0
+
+
+def store_sizes(snapshot: Snapshot) -> dict[str, StoreSize]:
+    """Items by the first label of their namespaces; none if there is no store in a database.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    if "store" not in snapshot.names:
+        return {}
+    backend = snapshot.backend
+    rows = snapshot.ask(
+        Statement(
+            f"SELECT {backend.item_label}, count(*), CAST(sum({backend.item_bytes}) AS bigint), "
+            "sum(CASE WHEN expires_at IS NULL THEN 1 ELSE 0 END), "
+            "sum(CASE WHEN expires_at < CURRENT_TIMESTAMP THEN 1 ELSE 0 END) FROM store "
+            "GROUP BY 1 ORDER BY 3 DESC"
+        )
+    )
+    if len(rows) <= _MOST_NAMES:
+        return {str(name): StoreSize(*found) for name, *found in rows}
+    _, *columns = zip(*rows, strict=True)
+    return {_MANY: StoreSize(*map(sum, columns))}

@@ -7,8 +7,7 @@ from typing import Any
 
 from langgraph.store.base import Item, SearchItem
 
-from langgraph_once_ops.validate.finding import Finding, Location
-from langgraph_once_ops.validate.moments import check_time
+from langgraph_once_ops.validate.finding import Finding, Location, check_time
 
 
 def validate_item(item: Item) -> list[Finding]:

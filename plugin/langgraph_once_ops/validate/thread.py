@@ -11,8 +11,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.serde.types import RESUME
 
 from langgraph_once_ops.validate.checkpoint import check_checkpoint
-from langgraph_once_ops.validate.finding import Finding, Location
-from langgraph_once_ops.validate.moments import check_id
+from langgraph_once_ops.validate.finding import Finding, Location, check_id
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import CheckpointMetadata

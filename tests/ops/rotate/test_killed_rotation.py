@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 from langgraph_once.serde.layers.encryption import NO_KEY
 from langgraph_once.stream import StreamAddress
-from langgraph_once_ops.rotate.key_use import key_use
-from langgraph_once_ops.verify.verify import verify
+from langgraph_once_ops.rotate import key_use
+from langgraph_once_ops.verify import verify
 from tests.databases import is_postgres
 from tests.integration_tests.killed import KILLS, kills, run
 from tests.ops.rotate.test_rotate import items, put_items

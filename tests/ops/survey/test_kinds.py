@@ -10,7 +10,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
-from langgraph_once_ops.survey.kinds import HEAD, channel_name, channels_in, kind_of, media_bytes
+from langgraph_once_ops.survey.thread import HEAD, channel_name, channels_in, kind_of, media_bytes
 
 
 def test_the_channels_of_a_stock_row_are_all_of_it() -> None:

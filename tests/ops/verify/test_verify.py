@@ -16,8 +16,7 @@ from click.testing import CliRunner
 
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.errors import SerdeError, StorageError
-from langgraph_once_ops.verify.command import verify_command
-from langgraph_once_ops.verify.verify import Verdict, verify
+from langgraph_once_ops.verify import Verdict, verify, verify_command
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import build, on, told
 

@@ -2,8 +2,7 @@
 
 | file | question |
 |---|---|
-| `all_checks.py` | what is asked, in which order, and which packages are missing? |
-| `keys.py` | which keys and names lead nowhere, and which texts would break the image? |
+| `all_checks.py` | what is asked, in which order; which packages are missing, what leads nowhere? |
 | `components.py` | are checkpointer, store, app and graphs what they must be? |
 | `findings.py` | what is a finding, and what of an error of the user's code does it tell? |
 """

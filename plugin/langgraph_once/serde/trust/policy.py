@@ -114,7 +114,6 @@ class Trust:
         *,
         source: Iterable[str] = (),
         aliases: Mapping[str, str] | None = None,
-        sealed: bool = False,
     ) -> None:
         """Take what the configuration says.
 
@@ -123,7 +122,6 @@ class Trust:
             listed: `allowed_types`: each as `module:Qual.Name`.
             source: Folders of the project's source, and files of graphs.
             aliases: Classes that moved: from the old name to the new one.
-            sealed: Whether the rows were sealed by one of our keys.
         """
         self.enforcement: Final[Enforcement] = enforcement
         self._most = TABLE[enforcement]
@@ -131,7 +129,7 @@ class Trust:
         moved = {**_MOVED, **(aliases or {})}
         self._aliases = {old: _followed(old, moved) for old in moved}
         self._imports = imported_packages(source)
-        self._is_sealed = sealed
+        self._is_sealed = False
         # All trusts that are made of this one share these.
         self._found_listed: set[str] = set()
         self._warned: set[str] = set()
