@@ -31,7 +31,6 @@ from langgraph_once.remote.node import (
     Caller,
     check_room,
     in_own_thread,
-    is_task,
     served_run,
 )
 from langgraph_once.remote.reconnect import Reading, aread_run, read_run
@@ -55,6 +54,7 @@ from langgraph_once.stream import (
     Version,
     achunks_of,
     chunks_of,
+    is_task,
     may_repeat,
     mode_set,
 )

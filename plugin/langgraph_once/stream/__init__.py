@@ -106,7 +106,7 @@ from langgraph_once.stream.places import (
 from langgraph_once.stream.readers import (
     PLAIN_READER as PLAIN_READER,
     SERVED_KEY as SERVED_KEY,
-    TASK_ID_KEY as TASK_ID_KEY,
+    is_task as is_task,
 )
 from langgraph_once.stream.repeated import (
     fingerprint as fingerprint,

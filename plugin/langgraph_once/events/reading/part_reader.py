@@ -143,11 +143,6 @@ class PartReader:
             last = [*found_in_update(state).messages, *written][-self._max_history :]
             self._heard.append((namespace, [copy(message) for message in last]))
 
-    def _seed(self, namespace: tuple[str, ...], messages: list[BaseMessage]) -> None:
-        """Note what the messages in a state tell of what the consumer has."""
-        new = messages if self._messages is None else self._messages.seed(messages, namespace)
-        self._tracker.note(new, Where(namespace))
-
     def token(self, chunk: Any) -> Event | None:
         """A short way, around parts, for nearly all chunks: the event of a v2 chunk that is the
         next token of a message. None for any other chunk."""
@@ -159,7 +154,9 @@ class PartReader:
     def feed(self, part: Part) -> Iterable[Event]:
         """The events of one part."""
         while self._heard:
-            self._seed(*self._heard.popleft())
+            namespace, messages = self._heard.popleft()
+            new = messages if self._messages is None else self._messages.seed(messages, namespace)
+            self._tracker.note(new, Where(namespace))
         if part.mode == "messages":
             return self._messages.feed(part) if self._messages is not None else ()
         return self._other(part) if part.mode in READ_MODES else ()

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.config import RemoteConfig
-from langgraph_once.errors import StreamInterrupted
+from langgraph_once.errors import StreamError, StreamInterrupted
 from langgraph_once.remote.following.alignment import (
     ATTEMPT_KEY,
     Alignment,
@@ -122,8 +122,10 @@ class RunReader:
 
     def __post_init__(self) -> None:
         aligned, _, numbered = (self.begins_at or "").partition("#")
-        self.alignment = Alignment.at(aligned)
-        self._numbers = Numbers.at(numbered)
+        try:
+            self.alignment, self._numbers = Alignment.at(aligned), Numbers.at(numbered)
+        except ValueError as error:
+            raise StreamError("this is no position of a run; pass what another gave") from error
         self.has_ended = False
         self.suspected_loss: str | None = None
         self.ended_whole = False
