@@ -7,7 +7,7 @@ and the JSON schema under `docs/` are generated from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
@@ -32,23 +32,13 @@ __all__ = [
     "DedupConfig",
     "HideConfig",
     "HttpConfig",
+    "Names",
+    "Patterns",
     "RemoteConfig",
     "RetentionConfig",
     "SerdeConfig",
     "StoreConfig",
-    "wrong_pattern",
 ]
-
-
-def wrong_pattern(patterns: Iterable[str]) -> str | None:
-    """What is wrong with the first of these patterns of graphs and nodes that is none."""
-    for pattern in patterns:
-        if "" in pattern.split("/") or ":" in pattern or "|" in pattern:
-            return (
-                f"has {pattern!r}; a pattern is names of nodes joined by '/', as 'research/*', "
-                "without ids of tasks"
-            )
-    return None
 
 
 def _names(given: Any) -> frozenset[str]:
@@ -60,8 +50,12 @@ def _names(given: Any) -> frozenset[str]:
 
 
 def _patterns(given: frozenset[str]) -> frozenset[str]:
-    if (problem := wrong_pattern(sorted(given))) is not None:
-        raise ValueError(problem)
+    for pattern in sorted(given):
+        if "" in pattern.split("/") or ":" in pattern or "|" in pattern:
+            raise ValueError(
+                f"has {pattern!r}; a pattern is names of nodes joined by '/', as 'research/*', "
+                "without ids of tasks"
+            )
     return given
 
 
@@ -70,6 +64,10 @@ Names: TypeAlias = Annotated[
     BeforeValidator(_names),
     WithJsonSchema({"type": "array", "items": {"type": "string", "minLength": 1}}),
 ]
+"""Texts that are not empty."""
+
+Patterns: TypeAlias = Annotated[Names, AfterValidator(_patterns)]
+"""Names of graphs and nodes, of which some may be left open."""
 
 
 @config
@@ -79,7 +77,7 @@ class HideConfig:
     nodes: Names = frozenset()
     """Names of nodes: what they say, and all that is said inside them."""
 
-    namespaces: Annotated[Names, AfterValidator(_patterns)] = frozenset()
+    namespaces: Patterns = frozenset()
     """Patterns of graphs and nodes: `main` is the outermost graph, `research` a graph or node of
     that name wherever it is, `research/*` what is right inside it, `**` everything."""
 
