@@ -1,4 +1,4 @@
-"""Consumers' runs on a server, as view events.
+"""Consumers' runs on a server, as view events, read with an SDK client that counts their bytes.
 
 The stock side asks as any client does, but uncompressed, as LangGraph sends; a wrapped graph is
 asked for what it would stream without `once`.
@@ -7,17 +7,64 @@ asked for what it would stream without `once`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-from langgraph_once.compare.client import Counting
+import httpx
+from langgraph_sdk.client import LangGraphClient
+
 from langgraph_once.compare.follower import MODES, Follower
 from langgraph_once.compare.view import Side, SideView, ViewEvent
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
 from langgraph_once.remote import Reading, RunReader, aread_run, at_once, wire_mode
 from langgraph_once.stream import GAP_MODE, PLAIN_READER
+
+
+class Counting(NamedTuple):
+    """A client, and what came to it."""
+
+    client: LangGraphClient
+    taken: Callable[[], int]
+    """The bytes of event streams since this was asked last, before they were unpacked."""
+
+
+@asynccontextmanager
+async def counting_client(
+    url: str, headers: Mapping[str, str] | None = None, *, timeout_s: float = 300
+) -> AsyncIterator[Counting]:
+    """Open a client.
+
+    Args:
+        url: Of the server.
+        headers: To send with each request.
+        timeout_s: How long the server may be silent.
+    """
+    streams: list[httpx.Response] = []
+    told = 0
+
+    async def note(response: httpx.Response) -> None:
+        if response.headers.get("content-type", "").startswith("text/event-stream"):
+            streams.append(response)
+
+    def taken() -> int:
+        nonlocal told
+        before, told = told, sum(each.num_bytes_downloaded for each in streams)
+        return told - before
+
+    # To read certificates would block the event loop of the server, which asks itself by http.
+    transport = httpx.AsyncHTTPTransport(verify=not url.startswith("http:"))
+    async with httpx.AsyncClient(
+        base_url=url,
+        headers=headers,
+        timeout=timeout_s,
+        transport=transport,
+        trust_env=False,
+        event_hooks={"response": [note]},
+    ) as http:
+        yield Counting(LangGraphClient(http), taken)
+
 
 T = TypeVar("T")
 
