@@ -11,8 +11,8 @@ from typing import Final
 
 from demo.decides import told
 from langgraph_once import errors
+from langgraph_once.commands.settings_reference import APPLIES, variables
 from langgraph_once.metrics import METRICS
-from langgraph_once.reference import APPLIES, variables
 from langgraph_once.stream.forms import Because, Kind
 from langgraph_once.stream.lifecycle import Lifecycle
 

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from langgraph_once.cli import commands
+from langgraph_once.commands.settings_reference import env_example, json_schema
 from langgraph_once.manifest import SAVER
-from langgraph_once.reference import env_example, json_schema
 from tests.forked import run_once
 
 ROOT = Path(__file__).parents[2]

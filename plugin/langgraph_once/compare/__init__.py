@@ -4,9 +4,8 @@ view.py       the view events, their JSON, and `View`, which folds them
 items.py      what is shown, numbered: messages, with what was decided of each piece, and all else
 judge.py      what the states prove: repeated, not kept, missing
 follower.py   `Follower`: the parts of one consumer's runs to view events
-client.py     an SDK client that counts the bytes of its event streams
-sides.py      `SideRequest`: what one consumer asks a server for; `followed`: its runs as view
-              events; `all_followed`: those of several, each event as it comes
+sides.py      `SideRequest`: what one consumer asks a server for; `counting_client`: by what client;
+              `followed`: its runs as view events; `all_followed`: those of several, as they come
 comparison.py both sides, counted: `langgraph-once demo`
 
 Nothing of this is imported before somebody asks for the page or that command. Each side has a
@@ -14,7 +13,6 @@ thread of its own, so the graph runs once for each. All runs are resumable, and 
 listens: `SideRequest(run_ids=…)` joins them again from their beginning.
 """
 
-from langgraph_once.compare.client import counting_client
 from langgraph_once.compare.comparison import (
     as_json,
     compared,
@@ -23,7 +21,7 @@ from langgraph_once.compare.comparison import (
     table,
 )
 from langgraph_once.compare.follower import MODES, Follower
-from langgraph_once.compare.sides import SideRequest, all_followed, followed
+from langgraph_once.compare.sides import SideRequest, all_followed, counting_client, followed
 from langgraph_once.compare.view import (
     Began,
     Counts,

@@ -10,8 +10,7 @@ from typing import Any, Final
 import httpx
 from langgraph_sdk.errors import APIError
 
-from langgraph_once.compare.client import Counting, counting_client
-from langgraph_once.compare.sides import SideRequest, Sides, all_followed
+from langgraph_once.compare.sides import Counting, SideRequest, Sides, all_followed, counting_client
 from langgraph_once.compare.view import Item, Mark, Side, SideView, View
 from langgraph_once.errors import OnceError
 from langgraph_once.redaction import printable

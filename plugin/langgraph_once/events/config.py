@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from pydantic import AfterValidator
-
-from langgraph_once.config import wrong_pattern
+from langgraph_once.config import Names, Patterns
 from langgraph_once.config_class import config
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream import Pattern
@@ -17,10 +15,6 @@ Include: TypeAlias = Literal["custom", "ui", "interrupts", "tasks", "tool_calls"
 """What to watch besides channels and tokens: what nodes write to the stream (`custom`), UI
 messages, interrupts also where no channel would bring them, the start and end of tasks, and
 tool calls also where no tokens are watched."""
-
-Names = Annotated[
-    frozenset[str] | set[str] | tuple[str, ...] | list[str], AfterValidator(frozenset)
-]
 
 
 class ChannelMode(StrEnum):
@@ -58,7 +52,7 @@ class ChannelConfig:
     filter_fn: Callable[[Any], bool] | None = None
     """Takes each event of this channel; false drops it."""
 
-    namespaces: Names | None = None
+    namespaces: Patterns | None = None
     """Patterns of the graphs and nodes to watch, as `TokenStreamingConfig.enabled_namespaces`;
     by default all."""
 
@@ -71,7 +65,6 @@ class ChannelConfig:
             raise ConfigError(
                 "ChannelConfig.namespaces", "enables nothing; use None for every graph"
             )
-        _check_patterns("ChannelConfig.namespaces", self.namespaces)
 
     @property
     def accepts(self) -> Pattern:
@@ -83,12 +76,12 @@ class ChannelConfig:
 class TokenStreamingConfig:
     """Whose tokens to watch, with all that becomes of their messages."""
 
-    enabled_namespaces: Names = frozenset({"main"})
+    enabled_namespaces: Patterns = frozenset({"main"})
     """Patterns of graphs and nodes: `main` is the outermost graph, `research` a graph or node of
     that name wherever it is, `research/*` what is right inside it, `**` everything. What is said
     inside a graph that is watched, where nobody watches, is told whole when it enters its state."""
 
-    exclude_namespaces: Names = frozenset()
+    exclude_namespaces: Patterns = frozenset()
     """Patterns of what to leave out all the same."""
 
     message_tags: Names | None = None
@@ -106,8 +99,6 @@ class TokenStreamingConfig:
 
     def __post_init__(self) -> None:
         where = "TokenStreamingConfig"
-        _check_patterns(f"{where}.enabled_namespaces", self.enabled_namespaces)
-        _check_patterns(f"{where}.exclude_namespaces", self.exclude_namespaces)
         if not self.enabled_namespaces:
             raise ConfigError(
                 f"{where}.enabled_namespaces",
@@ -143,8 +134,3 @@ def checked_channels(channels: Iterable[ChannelConfig]) -> tuple[ChannelConfig, 
                 "channels", f"has {place[0]!r} twice; join the two with ChannelMode.BOTH"
             )
     return found
-
-
-def _check_patterns(where: str, patterns: Iterable[str] | None) -> None:
-    if (problem := wrong_pattern(patterns or ())) is not None:
-        raise ConfigError(where, problem)

@@ -31,7 +31,6 @@ from langgraph_once.remote.node import (
     Caller,
     check_room,
     in_own_thread,
-    is_task,
     served_run,
 )
 from langgraph_once.remote.reconnect import Reading, aread_run, read_run
@@ -55,6 +54,7 @@ from langgraph_once.stream import (
     Version,
     achunks_of,
     chunks_of,
+    is_task,
     may_repeat,
     mode_set,
 )
@@ -258,8 +258,9 @@ class OnceRemoteGraph(RemoteGraph):
             RemoteException: The run failed on the server.
             StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
-        wanted, shape = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        return chunks_of(self._parts(input, config, wanted, kwargs), **shape)
+        modes, wanted = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
+        parts = self._parts(input, config, wanted, kwargs)
+        return chunks_of(parts, modes, subgraphs, version, ledger=wanted.ledger, config=self.dedup)
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -273,8 +274,9 @@ class OnceRemoteGraph(RemoteGraph):
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """`stream`, async."""
-        wanted, shape = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        return achunks_of(self._aparts(input, config, wanted, kwargs), **shape)
+        modes, wanted = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
+        parts = self._aparts(input, config, wanted, kwargs)
+        return achunks_of(parts, modes, subgraphs, version, ledger=wanted.ledger, config=self.dedup)
 
     def invoke(
         self,
@@ -354,22 +356,15 @@ class OnceRemoteGraph(RemoteGraph):
         subgraphs: bool,
         version: Version,
         ledger: Ledger | None,
-    ) -> tuple[Wanted, dict[str, Any]]:
-        """What a stream is asked for, and the arguments of `chunks_of`."""
+    ) -> tuple[StreamModes, Wanted]:
+        """The modes in force, and what a stream is asked for."""
         if stream_mode is None:
             stream_mode = "values" if is_task(config) else "updates"
         ledger = Ledger() if ledger is None else ledger
         if not may_repeat(input):
             ledger.forget_updates()
         gap = {GAP_MODE} if version == "v2" else frozenset[str]()
-        wanted = Wanted(mode_set(stream_mode) | gap, subgraphs, ledger)
-        return wanted, {
-            "stream_mode": stream_mode,
-            "subgraphs": subgraphs,
-            "version": version,
-            "ledger": ledger,
-            "config": self.dedup,
-        }
+        return stream_mode, Wanted(mode_set(stream_mode) | gap, subgraphs, ledger)
 
     def _parts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options

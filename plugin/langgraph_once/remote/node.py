@@ -31,7 +31,6 @@ from langgraph_once.stream import (
     INTERRUPT_KEY,
     NS_SEP,
     SERVED_KEY,
-    TASK_ID_KEY,
     TASK_NS_KEY,
     Deduplicator,
     OnceMessagesHandler,
@@ -40,6 +39,7 @@ from langgraph_once.stream import (
     annotation_of,
     as_whole,
     found_in_input,
+    is_task,
     lineage,
     node_path,
     writer,
@@ -224,11 +224,6 @@ def _message_handlers(config: RunnableConfig) -> Iterator[StreamMessagesHandler]
     for handler in getattr(callbacks, "handlers", callbacks) or ():
         if isinstance(handler, StreamMessagesHandler) and handler.subgraphs:
             yield handler
-
-
-def is_task(config: RunnableConfig | None) -> bool:
-    """Whether a config is that of a task of a local graph."""
-    return TASK_ID_KEY in (config or {}).get("configurable", {})
 
 
 METRICS = "/metrics?format=json"

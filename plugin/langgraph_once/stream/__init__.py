@@ -109,7 +109,7 @@ from langgraph_once.stream.readers import (
     PLAIN_READER as PLAIN_READER,
     RECORDING_READER as RECORDING_READER,
     SERVED_KEY as SERVED_KEY,
-    TASK_ID_KEY as TASK_ID_KEY,
+    is_task as is_task,
 )
 from langgraph_once.stream.repeated import (
     fingerprint as fingerprint,

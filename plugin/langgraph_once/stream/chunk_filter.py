@@ -233,7 +233,7 @@ def chunks_of(
     subgraphs: bool,
     version: Version,
     *,
-    ledger: Ledger,
+    ledger: Ledger | None,
     config: DedupConfig | None,
 ) -> Iterator[Any]:
     """Return the chunks, of the shape that is asked for, that a consumer lacks of these parts.
@@ -250,7 +250,7 @@ def achunks_of(
     subgraphs: bool,
     version: Version,
     *,
-    ledger: Ledger,
+    ledger: Ledger | None,
     config: DedupConfig | None,
 ) -> AsyncIterator[Any]:
     """`chunks_of`, async."""

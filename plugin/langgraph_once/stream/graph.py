@@ -52,11 +52,11 @@ from langgraph_once.stream.keeping import (
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.readers import (
     PLAIN_READER,
-    TASK_ID_KEY,
     configurable_of,
     form_of,
     is_in_a_node,
     is_recording,
+    is_task,
     is_v3_stream,
     numbering,
     wants_numbers,
@@ -410,7 +410,7 @@ def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamT
     Nor has one in stock form: a stock reader may be new, so its ledger starts empty.
     """
     asked, saver = configurable_of(merged), graph.checkpointer
-    if TASK_ID_KEY in asked or asked.get("thread_id") is None:
+    if is_task(merged) or asked.get("thread_id") is None:
         return None
     if not isinstance(saver, BaseCheckpointSaver):
         return None
@@ -449,7 +449,7 @@ def _modes_in_force(
 ) -> str | list[str]:
     """The modes in force, as upstream decides them; a sequence always as a list."""
     if stream_mode is None:
-        return "values" if TASK_ID_KEY in configurable_of(config or {}) else graph.stream_mode
+        return "values" if is_task(config) else graph.stream_mode
     return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
 
 

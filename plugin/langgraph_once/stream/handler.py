@@ -66,6 +66,8 @@ from langgraph_once.stream.places import NODE_KEY, NS_SEP, TASK_NS_KEY, node_nam
 from langgraph_once.stream.run import Run, Standing
 from langgraph_once.stream.state_cut import Hints
 
+logger = logging.getLogger(__name__)
+
 
 class NodeHandler(BaseCallbackHandler):
     """Hears the nodes of a run, of all graphs in it, and counts their attempts.
@@ -152,9 +154,6 @@ class HintsHandler(NodeHandler):
 def is_node(metadata: Mapping[str, Any], name: str | None) -> bool:
     """Whether a run of these metadata is that of a node, and not of something inside it."""
     return TASK_NS_KEY in metadata and name == metadata.get(NODE_KEY)
-
-
-logger = logging.getLogger(__name__)
 
 
 class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):

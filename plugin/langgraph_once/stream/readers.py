@@ -53,10 +53,14 @@ def configurable_of(config: RunnableConfig) -> Mapping[str, Any]:
     return config.get("configurable", {})
 
 
+def is_task(config: RunnableConfig | None) -> bool:
+    """Whether a config is that of a task of a graph."""
+    return TASK_ID_KEY in configurable_of(config or {})
+
+
 def is_in_a_node(merged: RunnableConfig) -> bool:
     """Whether a node of a graph reads the stream, in a thread of its own perhaps."""
-    around = var_child_runnable_config.get() or {}
-    return TASK_ID_KEY in configurable_of(merged) or TASK_ID_KEY in configurable_of(around)
+    return is_task(merged) or is_task(var_child_runnable_config.get())
 
 
 def wants_numbers(merged: RunnableConfig, form: Form) -> bool:

@@ -79,7 +79,7 @@ def test_an_attempt_that_failed_does_not_silence_the_next_under_its_id() -> None
 def test_a_call_of_an_old_state_does_not_silence_one_that_streams() -> None:
     tracker = made()
     old = AIMessage("", tool_calls=[CALL], id="m1")
-    assert list(tracker.whole(old, HERE, is_old=True)) == []
+    tracker.note([old], HERE)
     piece: Any = {"id": "c1", "name": "find", "args": '{"a": 2}', "index": 0}
     told = [*tracker.chunk("m1", chunk(piece), HERE), *tracker.finish("m1", HERE)]
     assert ends(told) == [("c1", "find", {"a": 2})]

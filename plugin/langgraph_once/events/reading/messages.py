@@ -396,7 +396,7 @@ class MessageEvents:
             yield from self._calls(draft.calls.end(REMOVED))
             yield from self._usage(draft.usage, message_id, draft.where, known)
         if isinstance(message, AIMessage):
-            self._tracker.replaced(message, known.where)
+            self._tracker.note([message], known.where)
         yield self._replaced(message, where, message_id)
 
     def _resolve(self, part: Part) -> Generator[Event, None, bool]:

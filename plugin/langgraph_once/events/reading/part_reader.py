@@ -143,21 +143,6 @@ class PartReader:
             last = [*found_in_update(state).messages, *written][-self._max_history :]
             self._heard.append((namespace, [copy(message) for message in last]))
 
-    def _seed(self, namespace: tuple[str, ...], messages: list[BaseMessage]) -> None:
-        """Note what the messages in a state tell of what the consumer has."""
-        new = messages if self._messages is None else self._messages.seed(messages, namespace)
-        self._note_calls(new, namespace)
-
-    def _note_calls(self, messages: Iterable[BaseMessage], namespace: tuple[str, ...]) -> None:
-        """Note calls and results that were there before the run."""
-        for message in messages:
-            if isinstance(message, AIMessage):
-                for _ in self._tracker.whole(message, Where(namespace), is_old=True):
-                    pass
-            elif isinstance(message, ToolMessage):
-                for _ in self._tracker.result(message, Where(namespace)):
-                    pass
-
     def token(self, chunk: Any) -> Event | None:
         """A short way, around parts, for nearly all chunks: the event of a v2 chunk that is the
         next token of a message. None for any other chunk."""
@@ -169,7 +154,9 @@ class PartReader:
     def feed(self, part: Part) -> Iterable[Event]:
         """The events of one part."""
         while self._heard:
-            self._seed(*self._heard.popleft())
+            namespace, messages = self._heard.popleft()
+            new = messages if self._messages is None else self._messages.seed(messages, namespace)
+            self._tracker.note(new, Where(namespace))
         if part.mode == "messages":
             return self._messages.feed(part) if self._messages is not None else ()
         return self._other(part) if part.mode in READ_MODES else ()
@@ -209,7 +196,7 @@ class PartReader:
             if isinstance(each, AIMessage)
             and not {call["id"] for call in each.tool_calls} <= answered
         )
-        self._note_calls(waiting, part.ns)
+        self._tracker.note(waiting, Where(part.ns))
 
     def _updates(self, part: Part) -> Iterator[Event]:
         for node, update in node_updates(part.data):
@@ -229,12 +216,13 @@ class PartReader:
         messages = found_in_update(state).messages
         if watched is not None:
             yield from watched.in_state(messages, where.namespace)
-        for message in messages if tells_calls else ():
+        if tells_calls and is_old:
+            self._tracker.note(messages, where)
+        for message in messages if tells_calls and not is_old else ():
             if isinstance(message, AIMessage):
-                yield from self._tracker.whole(message, where, is_old=is_old)
+                yield from self._tracker.whole(message, where)
             elif isinstance(message, ToolMessage):
-                results = list(self._tracker.result(message, where))
-                yield from () if is_old else results
+                yield from self._tracker.result(message, where)
 
     def _waits(self, interrupts: Iterable[Any], ns: tuple[str, ...]) -> Iterator[Event]:
         for waiting in interrupts:

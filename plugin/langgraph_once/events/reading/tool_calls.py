@@ -9,11 +9,17 @@ which nothing can be added.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessageChunk, ToolCallChunk, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    BaseMessageChunk,
+    ToolCallChunk,
+    ToolMessage,
+)
 
 from langgraph_once.events.reading.content_blocks import (
     CallPiece,
@@ -198,23 +204,19 @@ class ToolCalls:
                 or not related(state.where.namespace, where.namespace)
             ]
 
-    def whole(self, message: AIMessage, where: Where, *, is_old: bool = False) -> Iterator[Event]:
-        """The calls of a whole message that no chunk told of.
-
-        Args:
-            message: The message.
-            where: Where it was found.
-            is_old: Whether it was there before the stream, so that only results can follow.
-        """
+    def whole(self, message: AIMessage, where: Where) -> Iterator[Event]:
+        """The calls of a whole message that no chunk told of."""
         for state, call in self._new(message, where):
-            if not is_old:
-                yield ToolCallStartedEvent(**state.facts(self.seq()))
-                yield state.end(self.seq(), call.args, call.error)
+            yield ToolCallStartedEvent(**state.facts(self.seq()))
+            yield state.end(self.seq(), call.args, call.error)
 
-    def replaced(self, message: AIMessage, where: Where) -> None:
-        """Note the calls of a message that takes the place of another, whose event tells them."""
-        for _ in self._new(message, where):
-            pass
+    def note(self, messages: Iterable[BaseMessage], where: Where) -> None:
+        """Note calls and results that are told elsewhere, or were there before the stream."""
+        for message in messages:
+            if isinstance(message, AIMessage):
+                list(self._new(message, where))
+            elif isinstance(message, ToolMessage):
+                list(self.result(message, where))
 
     def _new(self, message: AIMessage, where: Where) -> Iterator[tuple[ToolCallState, WholeCall]]:
         """The calls of a whole message that were not known, which they are now."""

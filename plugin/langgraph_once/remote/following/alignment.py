@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Self
 
-from langgraph_once.errors import StreamError
 from langgraph_once.stream import NUMBER_KEY, Part, annotation_of
 
 ATTEMPT_KEY: Final = "run_attempt"
@@ -130,13 +129,10 @@ class Numbers:
         """Go on from a position.
 
         Raises:
-            StreamError: It is none.
+            ValueError: It is none.
         """
         had, _, attempt = position.partition(".")
-        try:
-            return cls(int(had or 0), int(attempt) if attempt else None)
-        except ValueError as error:
-            raise StreamError("this is no position of a run; pass what another gave") from error
+        return cls(int(had or 0), int(attempt) if attempt else None)
 
 
 def without_number(data: Any) -> tuple[Any, int | None]:
@@ -313,17 +309,14 @@ class Alignment:
         """Go on from a position.
 
         Raises:
-            StreamError: It is none.
+            ValueError: It is none.
         """
         alignment = cls()
-        try:
-            cursor, *events = position.split(",") if position else [FIRST]
-            alignment.pass_id(cursor if cursor != FIRST else None)
-            for event in events:
-                event_id, check, logged = event.rsplit(":", 2)
-                if check != NUMBERED:
-                    alignment._log.append((event_id, int(check, 16), logged == "1"))
-                alignment.pass_id(event_id if logged == "1" else None)
-        except ValueError as error:
-            raise StreamError("this is no position of a run; pass what another gave") from error
+        cursor, *events = position.split(",") if position else [FIRST]
+        alignment.pass_id(cursor if cursor != FIRST else None)
+        for event in events:
+            event_id, check, logged = event.rsplit(":", 2)
+            if check != NUMBERED:
+                alignment._log.append((event_id, int(check, 16), logged == "1"))
+            alignment.pass_id(event_id if logged == "1" else None)
         return alignment

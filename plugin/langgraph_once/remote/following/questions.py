@@ -74,9 +74,6 @@ def between(reader: RunReader) -> Steps[Outcome | None]:
         APIStatusError: The server has refused too often to begin the run.
         StreamInterrupted: The run cannot be read to its end.
     """
-    if reader.must_begin_again:
-        yield reader.begin_again()
-        return None
     if reader.must_ask:
         try:
             status, states = yield from _outcome(reader)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.config import RemoteConfig
-from langgraph_once.errors import StreamInterrupted
+from langgraph_once.errors import StreamError, StreamInterrupted
 from langgraph_once.remote.following.alignment import (
     ATTEMPT_KEY,
     Alignment,
@@ -122,8 +122,10 @@ class RunReader:
 
     def __post_init__(self) -> None:
         aligned, _, numbered = (self.begins_at or "").partition("#")
-        self.alignment = Alignment.at(aligned)
-        self._numbers = Numbers.at(numbered)
+        try:
+            self.alignment, self._numbers = Alignment.at(aligned), Numbers.at(numbered)
+        except ValueError as error:
+            raise StreamError("this is no position of a run; pass what another gave") from error
         self.has_ended = False
         self.suspected_loss: str | None = None
         self.ended_whole = False
@@ -360,6 +362,8 @@ class RunReader:
     @property
     def must_ask(self) -> bool:
         """Whether the status of the run is to be asked for now."""
+        if self._end is ConnectionEnd.REFUSED:
+            return False
         if self.has_ended or not self.is_open or self._end is ConnectionEnd.UNKNOWN:
             return True
         may_come = self._tries.is_first or self._tries.has_progressed
@@ -424,36 +428,26 @@ class RunReader:
         """Which checkpoints tell what became of the run."""
         return RunHistory(self.run_id, goes_on=self.goes_on)
 
-    @property
-    def must_begin_again(self) -> bool:
-        """Whether the server has refused for now to begin the run."""
-        return self._end is ConnectionEnd.REFUSED
-
-    def begin_again(self) -> float:
-        """How long to wait before the server is asked again to begin the run.
-
-        Raises:
-            APIStatusError: It has refused too often.
-        """
-        error = self._tries.error
-        wait_s = self._tries.next_s(may_be_silent=False)
-        if wait_s is None and error is not None:
-            raise error
-        return wait_s or 0
-
     def rejoin(self) -> float:
         """How long to wait before the next connection; it counts as made from then on.
 
         Raises:
-            StreamInterrupted: Too many brought nothing.
+            APIStatusError: The server has refused too often to begin the run.
+            StreamInterrupted: Too many connections brought nothing.
         """
+        error = self._tries.error
+        if self._end is ConnectionEnd.REFUSED:
+            wait_s = self._tries.next_s(may_be_silent=False)
+            if wait_s is None and error is not None:
+                raise error
+            return wait_s or 0
         is_verification = self._end is ConnectionEnd.AMBIGUOUS
-        wait_s: float | None = VERIFICATION_S * 2**self.alignment.verifications
+        wait_s = VERIFICATION_S * 2**self.alignment.verifications
         if not is_verification:
             wait_s = self._tries.next_s(may_be_silent=self.alignment.has_overlap)
         if wait_s is None:
             why = f"gave up after {self._tries.in_vain} connections in vain"
-            raise self.interrupted(why) from self._tries.error
+            raise self.interrupted(why) from error
         self._tries.begin()
         self.alignment.rejoin(verifies=is_verification)
         return wait_s

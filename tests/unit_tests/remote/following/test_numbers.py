@@ -16,7 +16,6 @@ from langgraph_once.remote.following.alignment import (
     MAX_WAITING,
     AmbiguousError,
     Frame,
-    Numbers,
 )
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.stream import GAP_MODE, Part
@@ -254,7 +253,9 @@ class TestPosition:
         assert fed(reading, Frame("messages", token(1).data, "2-0", 42)) == []
         assert fed(reading, Frame("messages", token(1).data, "3-0", 43)) == ["1"]
 
-    @pytest.mark.parametrize("damaged", ["x", "1.x", "1-0"])
+    @pytest.mark.parametrize(
+        "damaged", ["1-0,2-0", "1-0,2-0:zz:1", "1-0,2-0:12", "#x", "#1.x", "#1-0"]
+    )
     def test_a_text_that_is_no_position_is_refused(self, damaged: str) -> None:
         with pytest.raises(StreamError, match="no position"):
-            Numbers.at(damaged)
+            reader(begins_at=damaged)
