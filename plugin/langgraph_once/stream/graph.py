@@ -61,7 +61,7 @@ from langgraph_once.stream.readers import (
     numbering,
     wants_numbers,
 )
-from langgraph_once.stream.recording import RecordingFilter, stock_handler
+from langgraph_once.stream.recording import RecordingFilter
 from langgraph_once.stream.repeated import CachedParts
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import UNSAVED, StreamThread, twin_of, unread
@@ -255,7 +255,7 @@ class _GraphStream:
         self._is_numbered = "messages" in self._asked and wants_numbers(merged, self._form)
         self.run = Run(graph, dedup, self._form, input)
         may_record = options["subgraphs"] and not Hiding(dedup)
-        self._is_recorded = may_record and is_recording(merged, self._form)
+        self.run.is_recorded = may_record and is_recording(merged, self._form)
         self.thread: StreamThread | None = (
             thread_of(graph, merged, input) if self._form.keeps_thread else None
         )
@@ -293,7 +293,7 @@ class _GraphStream:
         if self._is_numbered:
             numbered = numbering(self._modes, subgraphs=subgraphs, version=version)
             new = ChangedFilter(new, numbered)
-        if self._is_recorded:
+        if self.run.is_recorded:
             new = RecordingFilter(new, self._heard, self._modes, version=version)
         return new
 
@@ -331,8 +331,6 @@ class _GraphStream:
         before the reducer has named them: nobody could say then that one was edited or removed.
         """
         asked = self._asked
-        if self._is_recorded:
-            config = merge_configs(config, {"callbacks": [stock_handler(self.run)]})
         tells = "values" in asked and self._form.cuts_states(self._graph.dedup_config, asked)
         if "messages" in asked or not ("updates" in asked or tells):
             return config

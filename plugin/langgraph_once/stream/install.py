@@ -16,6 +16,8 @@ behaves as if this package was not installed. `langgraph.pregel._messages` stays
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -27,7 +29,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.pregel import _messages as upstream, main
 from langgraph.pregel._messages import StreamMessagesHandlerV2, graph_namespace
 
-from langgraph_once.stream.annotation import Source, note_in
+from langgraph_once.stream.annotation import SIDE_KEY, Source, note_in
 from langgraph_once.stream.attempts import EmittedMessage, Meta, Task, first_message
 from langgraph_once.stream.content import Content, as_whole, content_of
 from langgraph_once.stream.handler import OnceMessagesHandler, is_node
@@ -147,6 +149,47 @@ class HidingMessagesHandler(OnceMessagesHandler):
         self.stream((ns, "messages", (as_whole(message), metadata)))
 
 
+def _for_both(name: str) -> Callable[..., Any]:
+    """A method that upstream's handler takes first, and then ours."""
+    ours = getattr(HidingMessagesHandler, name)
+
+    def method(self: RecordingMessagesHandler, *args: Any, **kwargs: Any) -> Any:
+        # LangChain passes over a handler that fails; ours is to go on then, as it would alone.
+        with suppress(Exception):
+            getattr(self.stock, name)(*args, **kwargs)
+        return ours(self, *args, **kwargs)
+
+    return method
+
+
+class RecordingMessagesHandler(HidingMessagesHandler):
+    """`HidingMessagesHandler` that also sends what upstream's handler would send in its place.
+
+    One handler, as LangChain asks several in no certain order: upstream's must be the first, which
+    names what a node returns without an id. So the state is the one of LangGraph alone.
+
+    Attributes:
+        stock: Upstream's handler. What it sends bears `SIDE_KEY`.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.stock = upstream.StreamMessagesHandler(self._send_stock, *args[1:], **kwargs)
+
+    def _send_stock(self, chunk: Any) -> None:
+        ns, mode, (message, metadata) = chunk
+        self.stream((ns, mode, (message, {**metadata, SIDE_KEY: "stock"})))
+
+    on_chat_model_start = _for_both("on_chat_model_start")
+    on_llm_new_token = _for_both("on_llm_new_token")
+    on_llm_end = _for_both("on_llm_end")
+    on_llm_error = _for_both("on_llm_error")
+    on_chain_start = _for_both("on_chain_start")
+    on_chain_end = _for_both("on_chain_end")
+    on_chain_error = _for_both("on_chain_error")
+    _emit = _for_both("_emit")
+
+
 class OnceMessagesHandlerV2(HidingMessagesHandler, StreamMessagesHandlerV2):
     """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
 
@@ -180,21 +223,30 @@ class _Switch(HandlerMeta):  # type: ignore[misc]  # the metaclass upstream's cl
 
     plain: type
     ours: type
+    recording: type
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  # a metaclass
-        return (cls.plain if PENDING.get() is None else cls.ours)(*args, **kwargs)
+        run = PENDING.get()
+        if run is None:
+            return cls.plain(*args, **kwargs)
+        return (cls.recording if run.is_recorded else cls.ours)(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805  # a metaclass
         return isinstance(instance, cls.plain)
 
 
-def _switch(plain: type, ours: type) -> Any:
+def _switch(plain: type, ours: type, recording: type) -> Any:
     """A class that stands for `plain`."""
-    return _Switch(plain.__name__, (plain,), {"plain": plain, "ours": ours})
+    made = {"plain": plain, "ours": ours, "recording": recording}
+    return _Switch(plain.__name__, (plain,), made)
 
 
-MessagesHandlerSwitch = _switch(upstream.StreamMessagesHandler, HidingMessagesHandler)
-MessagesHandlerV2Switch = _switch(upstream.StreamMessagesHandlerV2, OnceMessagesHandlerV2)
+MessagesHandlerSwitch = _switch(
+    upstream.StreamMessagesHandler, HidingMessagesHandler, RecordingMessagesHandler
+)
+MessagesHandlerV2Switch = _switch(  # nobody records v3
+    upstream.StreamMessagesHandlerV2, OnceMessagesHandlerV2, OnceMessagesHandlerV2
+)
 
 
 def install() -> None:

@@ -9,27 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from langgraph.pregel._messages import StreamMessagesHandler
-
 from langgraph_once.stream.annotation import SIDE_KEY
 from langgraph_once.stream.chunk_filter import ChunkFilter
-from langgraph_once.stream.run import Run
 from langgraph_once.stream.shapes import Part, StreamModes, Version, mode_set, reader, writer
-
-
-def stock_handler(run: Run) -> StreamMessagesHandler:
-    """Upstream's handler, beside ours: it sends into the stream of a run what it would send alone.
-
-    As a callback of the caller it is asked before ours, and names what a node returns without an
-    id. So the state is the one of LangGraph alone.
-    """
-
-    def send(chunk: Any) -> None:
-        ns, mode, (message, metadata) = chunk
-        if run.put is not None:
-            run.put((ns, mode, (message, {**metadata, SIDE_KEY: "stock"})))
-
-    return StreamMessagesHandler(send, subgraphs=True)
 
 
 class RecordingFilter(ChunkFilter):

@@ -320,6 +320,7 @@ class Run:
 
     Attributes:
         put: Takes what the handler sends.
+        is_recorded: Whether a second consumer is to get what upstream's handler would send.
         was_hidden: Whether an earlier stream of the thread has hidden the message of an id.
         stood: Whether a message stood in the thread before, as it is now, and its reader has it.
     """
@@ -330,6 +331,7 @@ class Run:
         self.given = GivenToGraph(given.update if isinstance(given, Command) else given)
         self.form: Form = form
         self.put: Callable[[Any], Any] | None = None
+        self.is_recorded = False
         self.was_hidden: Callable[[str], bool] = lambda _: False
         self.stood: Callable[[BaseMessage], bool] = lambda _: False
 
