@@ -74,8 +74,15 @@ class Tables(AllRows):
         """The place that a config names; what it names by None, no statement finds or stores."""
         return CheckpointRef.of(config)
 
-    def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
-        """Optimistic `find` without a transaction; None: not found, or no gain here."""
+    def find_alone(
+        self, place: CheckpointRef, assembly: Assembly
+    ) -> Program[StoredCheckpoint | None]:
+        """Optimistic `find` without a transaction; None: not found, or no gain here.
+
+        Args:
+            place: Where the checkpoint is.
+            assembly: Takes the pieces of a short thread that nobody remembers.
+        """
         yield from ()
         return None
 

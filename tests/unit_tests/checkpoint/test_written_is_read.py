@@ -89,7 +89,7 @@ BOUND = 60_000
 
 def test_channels_that_would_not_be_read_in_pieces_stand_whole_in_their_row(path: Path) -> None:
     values = {f"text{number}": f"{number}" + "x" * 30_000 for number in range(4)}
-    bounded = {"max_decoded_bytes": BOUND}
+    bounded: Any = {"max_decoded_bytes": BOUND}
     with open_sqlite_saver(path, serde=OnceSerializer(SerdeConfig(**bounded))) as saver:
         put(saver, text0=values["text0"])
         assert values_in(path, **bounded) == {"text0": values["text0"]}

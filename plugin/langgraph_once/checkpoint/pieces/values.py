@@ -349,6 +349,10 @@ class Values:
             assembly.remember = partial(self._recent.keep, thread_id)
         return assembly
 
+    def remembers(self, thread_id: str) -> bool:
+        """Whether values of a thread that were cut were read or written a moment ago."""
+        return thread_id in self._recent
+
     def value(self, opened: Unpacked, assembly: Assembly) -> Any:
         """Decode what a cell says.
 
@@ -458,7 +462,7 @@ class Values:
             yield len(self._piece(piece).data) // 2
 
     def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
-        is_short = len(data) < _SHORT_ROW_BYTES and bound_to[1] not in self._recent
+        is_short = len(data) < _SHORT_ROW_BYTES and not self.remembers(bound_to[1])
         packs = self._packs_short or not is_short
         cell = Cell(*self._serde.wrapped(tag, data, bound_to, packs=packs))
         size = len(cell.data)

@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
-from langgraph_once.checkpoint.pieces.collect import Cell, Missing
+from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.sqlite.filters import conditions, json_text, matches
 from langgraph_once.checkpoint.stored import (
@@ -202,7 +202,9 @@ class SqliteTables(Tables):
             return one
         return one.insert.of_few(one.values) if 1 <= len(one.values) <= _FEW_ROWS else None
 
-    def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
+    def find_alone(
+        self, place: CheckpointRef, assembly: Assembly
+    ) -> Program[StoredCheckpoint | None]:
         """`find` by one statement, without a transaction; None if there is none."""
         here, id_ = place[:2], place.checkpoint_id
         sql, values = (_FIND_AT, (*here, id_) * 2) if id_ else (_FIND_NEWEST, here * 3)
