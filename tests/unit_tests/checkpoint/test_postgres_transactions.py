@@ -401,7 +401,9 @@ def test_a_statement_that_takes_too_long_is_given_up(
 
 
 @pytest.mark.parametrize("is_pooler", [True, False])
-def test_statements_are_prepared_at_their_first_use_but_behind_a_pooler(database: str, is_pooler: bool) -> None:
+def test_statements_are_prepared_at_their_first_use_but_behind_a_pooler(
+    database: str, is_pooler: bool
+) -> None:
     with open_postgres_saver(database, is_pooler=is_pooler, max_size=1) as saver:
         read(saver, put(saver, texts(0)))
         assert not isinstance(saver.conn, psycopg.Connection)

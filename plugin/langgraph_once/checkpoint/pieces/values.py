@@ -349,7 +349,7 @@ class Values:
             assembly.remember = partial(self._recent.keep, thread_id)
         return assembly
 
-    def remembers(self, thread_id: str) -> bool:
+    def remembers(self, thread_id: object) -> bool:
         """Whether values of a thread that were cut were read or written a moment ago."""
         return thread_id in self._recent
 
