@@ -159,6 +159,19 @@ class Tables(AllRows):
         yield from ()
         return []
 
+    def value_sizes(self, thread_id: str) -> Program[list[Row]]:
+        """Values of a thread in rows of their own: namespace, version, channel, bytes.
+
+        None, in SQLite. The same is true of `value_readers`.
+        """
+        yield from ()
+        return []
+
+    def value_readers(self, thread_id: str) -> Program[list[Row]]:
+        """Which checkpoints have them: namespace, version, channel, checkpoint."""
+        yield from ()
+        return []
+
     @abstractmethod
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Delete values of a thread that no checkpoint has any more."""

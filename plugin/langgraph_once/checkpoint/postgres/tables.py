@@ -321,6 +321,27 @@ class PostgresTables(PostgresMoves):
             found += yield Statement(_LOAD_PIECES, values, is_try=alone)
         return found
 
+    def value_sizes(self, thread_id: str) -> Program[list[Row]]:
+        """Values of a thread in rows of their own: namespace, version, channel, bytes."""
+        return (
+            yield Statement(
+                "SELECT checkpoint_ns, version, channel, COALESCE(pg_column_size(blob), 0) "
+                "FROM checkpoint_blobs WHERE thread_id = ?",
+                [thread_id],
+            )
+        )
+
+    def value_readers(self, thread_id: str) -> Program[list[Row]]:
+        """Which checkpoints have them: namespace, version, channel, checkpoint."""
+        return (
+            yield Statement(
+                "SELECT checkpoint_ns, version.value, version.key, checkpoint_id FROM checkpoints "
+                "CROSS JOIN LATERAL jsonb_each_text(checkpoint -> 'channel_versions') version "
+                "WHERE thread_id = ?",
+                [thread_id],
+            )
+        )
+
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Delete values of a thread that no checkpoint has any more."""
         # Not in one statement: how it is planned follows from how many rows a thread has, which
