@@ -412,7 +412,7 @@ class Values:
             of_row: Those of them that were cut, in their order.
             cuts: Takes what stays so.
         """
-        if self._may_share_row(of_row):
+        if len(of_row) < 2 or self._may_share_row(of_row):  # one was looked at when it was cut
             cuts += of_row
             return parts
         rest = iter(of_row)
