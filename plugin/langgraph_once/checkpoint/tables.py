@@ -74,8 +74,15 @@ class Tables(AllRows):
         """The place that a config names; what it names by None, no statement finds or stores."""
         return CheckpointRef.of(config)
 
-    def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
-        """Optimistic `find` without a transaction; None: not found, or no gain here."""
+    def find_alone(
+        self, place: CheckpointRef, assembly: Assembly
+    ) -> Program[StoredCheckpoint | None]:
+        """Optimistic `find` without a transaction; None: not found, or no gain here.
+
+        Args:
+            place: Where the checkpoint is.
+            assembly: Takes the pieces of a short thread that nobody remembers.
+        """
         yield from ()
         return None
 
@@ -149,6 +156,19 @@ class Tables(AllRows):
 
     def senders(self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]) -> Program[list[str]]:
         """The checkpoints on which others keep what was sent to their tasks; none, in SQLite."""
+        yield from ()
+        return []
+
+    def value_sizes(self, thread_id: str) -> Program[list[Row]]:
+        """Values of a thread in rows of their own: namespace, version, channel, bytes.
+
+        None, in SQLite. The same is true of `value_readers`.
+        """
+        yield from ()
+        return []
+
+    def value_readers(self, thread_id: str) -> Program[list[Row]]:
+        """Which checkpoints have them: namespace, version, channel, checkpoint."""
         yield from ()
         return []
 

@@ -48,7 +48,7 @@ class Threads:
     def get(self, place: CheckpointRef) -> Program[FoundCheckpoints]:
         """The checkpoint at a place, with all it needs to be decoded."""
         found = FoundCheckpoints(self.values, place.thread_id)
-        stored = yield from self.tables.find_alone(place)
+        stored = yield from self.tables.find_alone(place, found.assembly)
         if stored is not None:
             found.checkpoints.append(stored)
             manifests = found.manifests()

@@ -42,14 +42,6 @@ def tables_of(tables: Tables | type[Tables]) -> Iterator[Table]:
         yield Table("once_pieces", size("data"), namespace=_NONE, newest=_NONE)
 
 
-_VALUES: Final = """
-SELECT checkpoint_ns, version, channel, COALESCE(pg_column_size(blob), 0) FROM checkpoint_blobs
-WHERE thread_id = ?
-"""
-_READ_BY: Final = """
-SELECT checkpoint_ns, version.value, version.key, checkpoint_id FROM checkpoints
-CROSS JOIN LATERAL jsonb_each_text(checkpoint -> 'channel_versions') version WHERE thread_id = ?
-"""
 Place: TypeAlias = tuple[str, str]
 """A namespace, and a checkpoint in it."""
 ValueKey: TypeAlias = tuple[str, str, str]
@@ -117,11 +109,10 @@ def read_rows(tables: Tables, thread_id: str) -> Program[ThreadRows]:
                 found.fixed += fixed
             if table.name == "checkpoints":
                 found.checkpoints = {*found.places}
-        else:
-            rows = yield Statement(_VALUES, [thread_id])
-            found.values = {tuple(key): size for *key, size in rows}
-            for *by, id_ in (yield Statement(_READ_BY, [thread_id])):
-                found.read_by.setdefault(tuple(by), set()).add(id_)
+    sizes = yield from tables.value_sizes(thread_id)
+    found.values = {tuple(key): size for *key, size in sizes}
+    for *key, id_ in (yield from tables.value_readers(thread_id)):
+        found.read_by.setdefault(tuple(key), set()).add(id_)
     return found
 
 

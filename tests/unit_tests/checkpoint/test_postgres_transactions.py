@@ -45,9 +45,9 @@ def put(saver: OncePostgresSaver, texts: list[str], config: Any = ON, **more: An
     return saver.put(config, checkpoint, metadata, {"texts": version})
 
 
-def texts(number: int) -> list[str]:
+def texts(number: int, count: int = 20) -> list[str]:
     rng = random.Random(number)
-    return [rng.randbytes(300).hex() for _ in range(20)]
+    return [rng.randbytes(300).hex() for _ in range(count)]
 
 
 def read(saver: OncePostgresSaver, config: Any) -> Any:
@@ -223,14 +223,16 @@ def test_of_two_writes_with_one_key_the_last_wins(savers: list[OncePostgresSaver
 def test_a_checkpoint_is_read_once_unless_its_pieces_are_swept_meanwhile(
     savers: list[OncePostgresSaver],
 ) -> None:
+    """Where there are so many that they are asked for by themselves."""
     writer, reader = savers
-    put(writer, texts(1))
+    many = 600
+    put(writer, texts(1, many))
     asked: list[Statement] = []
 
     def note(ask: Statement) -> None:
         asked.append(ask)
         if len(asked) == 1 and is_swept:
-            put(writer, texts(2))
+            put(writer, texts(2, many))
             writer.prune(["t"])
 
     for is_swept, latest in ((False, 1), (True, 2)):
@@ -238,8 +240,21 @@ def test_a_checkpoint_is_read_once_unless_its_pieces_are_swept_meanwhile(
         forgetful = threads.Threads(reader.tables_with(values.Values(reader.serde)))
         reading = noted(forgetful.get(CheckpointRef.of(ON)), note)
         (found,) = reader.engine.run(reading, writes=False).tuples()
-        assert found.checkpoint["channel_values"]["texts"] == texts(latest)
+        assert found.checkpoint["channel_values"]["texts"] == texts(latest, many)
         assert sum("FROM checkpoints" in ask.sql for ask in asked) == (2 if is_swept else 1)
+
+
+def test_a_short_thread_that_nobody_remembers_is_read_by_one_statement(
+    savers: list[OncePostgresSaver],
+) -> None:
+    writer, reader = savers
+    for number in (1, 2):
+        put(writer, texts(number))
+    asked: list[Statement] = []
+    reading = noted(reader.threads.get(CheckpointRef.of(ON)), asked.append)
+    (found,) = reader.engine.run(reading, writes=False).tuples()
+    assert found.checkpoint["channel_values"]["texts"] == texts(2)
+    assert len(asked) == 1
 
 
 def test_nobody_sweeps_while_another_reads(savers: list[OncePostgresSaver]) -> None:
@@ -386,10 +401,11 @@ def test_a_statement_that_takes_too_long_is_given_up(
 
 
 @pytest.mark.parametrize("is_pooler", [True, False])
-def test_statements_are_prepared_but_behind_a_pooler(database: str, is_pooler: bool) -> None:
+def test_statements_are_prepared_at_their_first_use_but_behind_a_pooler(
+    database: str, is_pooler: bool
+) -> None:
     with open_postgres_saver(database, is_pooler=is_pooler, max_size=1) as saver:
-        for _ in range(10):
-            read(saver, put(saver, texts(0)))
+        read(saver, put(saver, texts(0)))
         assert not isinstance(saver.conn, psycopg.Connection)
         with saver.conn.connection() as conn:
             prepared = conn.execute("SELECT count(*) FROM pg_prepared_statements").fetchall()

@@ -2,6 +2,7 @@
 
 import enum
 import operator
+import random
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Annotated, Any, TypedDict
@@ -19,6 +20,7 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
+from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.errors import EncryptionError, StorageError, UnknownTagError
 
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
@@ -323,3 +325,12 @@ def test_a_text_that_no_json_of_postgres_has_is_refused_by_a_filter(database: st
         for text in ("\ud800", "\0"):
             with pytest.raises(StorageError, match="no form for this value"):
                 [*saver.list(ON, filter={"customer": text})]
+
+
+@pytest.mark.parametrize("length", [0, 1, 126, 127, 1900, 2100, 100_000])
+def test_what_a_value_would_take_is_known_before_it_is_stored(database: str, length: int) -> None:
+    with open_postgres_saver(database), psycopg.connect(database) as conn:
+        data = random.Random(length).randbytes(length)
+        conn.execute("INSERT INTO once_pieces VALUES ('t', '', 'bytes', %s)", [data])
+        sql = f"SELECT {PostgresTables.bytes_of}(data) FROM once_pieces"
+        assert conn.execute(sql).fetchall() == [(PostgresTables.stored_bytes(length),)]

@@ -344,6 +344,10 @@ class Values:
             assembly.remember = partial(self._recent.keep, thread_id)
         return assembly
 
+    def remembers(self, thread_id: object) -> bool:
+        """Whether values of a thread that were cut were read or written a moment ago."""
+        return thread_id in self._recent
+
     def value(self, opened: Unpacked, assembly: Assembly) -> Any:
         """Decode what a cell says.
 
@@ -403,7 +407,7 @@ class Values:
             of_row: Those of them that were cut, in their order.
             cuts: Takes what stays so.
         """
-        if self._may_share_row(of_row):
+        if len(of_row) < 2 or self._may_share_row(of_row):  # one was looked at when it was cut
             cuts += of_row
             return parts
         rest = iter(of_row)
@@ -453,7 +457,7 @@ class Values:
             yield len(self._piece(piece).data) // 2
 
     def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
-        is_short = len(data) < _SHORT_ROW_BYTES and bound_to[1] not in self._recent
+        is_short = len(data) < _SHORT_ROW_BYTES and not self.remembers(bound_to[1])
         packs = self._packs_short or not is_short
         cell = Cell(*self._serde.wrapped(tag, data, bound_to, packs=packs))
         size = len(cell.data)

@@ -347,8 +347,10 @@ class PostgresEngine(Engine):
             if statement.is_try and needs_none and not has_begun:
                 try:
                     return execute(statement._replace(is_try=False, has_rows=True))
-                except psycopg.errors.InsufficientPrivilege:
-                    return []  # the role may not lock pieces, which takes `UPDATE`
+                except (psycopg.errors.InsufficientPrivilege, *_IS_GONE):
+                    # The role may not lock pieces, which takes `UPDATE`; or there are none, as
+                    # where nothing may be made.
+                    return []
             if not has_begun:
                 has_begun = True
                 begun.enter_context(_pipeline(conn))

@@ -53,6 +53,8 @@ WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
 _RIGHTS: Final = ("INSERT", "UPDATE", "DELETE")
 _SHORT: Final = 127
 """From so many bytes on it takes four, not one, to say how many."""
+_MOST_IN_ROW: Final = 2000
+"""About: a row of more than 2,032 bytes has its longest values outside."""
 _QUICKLY: Final = Statement("SELECT set_config('statement_timeout', '2s', true)", has_rows=False)
 _FIRST_OF: Final = """
 SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?
@@ -92,7 +94,9 @@ class PostgresMoves(Tables):
 
     @staticmethod
     def stored_bytes(length: int) -> int:
-        """What bytes of some length take in a row: before them stands how many they are."""
+        """What bytes of some length take: before them stands how many they are, if in the row."""
+        if length > _MOST_IN_ROW:
+            return length
         return length + (1 if length < _SHORT else 4)
 
     def matches(self, metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:

@@ -23,8 +23,9 @@ from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
 
-# As psycopg's default. Upstream's savers say 0: each statement is prepared at its first use.
-_PREPARE: Final = 5
+# As upstream's savers: each statement is prepared at its first use. To parse and plan one takes
+# longer than to run it, and a replica reads a thread that it does not know by few of them.
+_PREPARE: Final = 0
 _CLAIM_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 6048120937455018246)"
 """Of the lock of `claim_postgres`: of each schema there is one."""
 

@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.metadata import is_kept, opened_metadata, sealed
-from langgraph_once.checkpoint.pieces.collect import Cell, Missing
+from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Unpacked
@@ -172,6 +172,18 @@ FROM page CROSS JOIN {_NO_PATH} CROSS JOIN LATERAL (
     AND w.checkpoint_ns = page.checkpoint_ns AND w.checkpoint_id = page.checkpoint_id OFFSET 0
 ) written
 """
+_FEW: Final = 64
+_FEW_BYTES: Final = 128 * 1024
+"""Of a thread that has so few pieces, the latest checkpoint needs most; they come with it, as to
+ask for them takes as long as to send them."""
+_FEW_PIECES: Final = f"""
+UNION ALL
+SELECT 'p', NULL, NULL, NULL, 0, encode(digest, 'hex'), NULL, NULL, type, data
+FROM once_pieces WHERE thread_id = ? AND (
+    SELECT count(*) <= {_FEW} AND sum(octet_length(data)) <= {_FEW_BYTES}
+    FROM (SELECT data FROM once_pieces WHERE thread_id = ? LIMIT {_FEW + 1}) few
+)
+"""
 _PUT: Final = Insert(
     "checkpoints",
     (*_COLUMNS.split(", "), "once_run_id"),
@@ -256,10 +268,21 @@ class PostgresTables(PostgresMoves):
         named, stored = (missing.named(), missing.wanted) if missing else (set(), set())
         return at_once(thread_id, statements, named, stored)
 
-    def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
-        """Optimistic `find` without a transaction; None: not found, or no gain here."""
+    def find_alone(
+        self, place: CheckpointRef, assembly: Assembly
+    ) -> Program[StoredCheckpoint | None]:
+        """Optimistic `find` without a transaction; None: not found, or no gain here.
+
+        Args:
+            place: Where the checkpoint is.
+            assembly: Takes the pieces of a short thread that nobody remembers.
+        """
         page, values = _latest(place)
-        rows = yield Statement(f"{page} {_READ}", values, is_try=True)
+        sql = f"{page} {_READ}"
+        if not self.values.remembers(place.thread_id):
+            sql, values = f"{sql} {_FEW_PIECES}", [*values, place.thread_id, place.thread_id]
+        rows = yield Statement(sql, values, is_try=True)
+        assembly.add((bytes.fromhex(row[5]), *row[8:]) for row in rows if row[0] == "p")
         found = self._checkpoints(rows)
         return found[0] if found and found[0].checkpoint["v"] >= _NO_SENDS else None
 
@@ -370,6 +393,27 @@ class PostgresTables(PostgresMoves):
             values = [digests, levels, thread_id, thread_id]
             found += yield Statement(_LOAD_PIECES, values, is_try=alone)
         return found
+
+    def value_sizes(self, thread_id: str) -> Program[list[Row]]:
+        """Values of a thread in rows of their own: namespace, version, channel, bytes."""
+        return (
+            yield Statement(
+                "SELECT checkpoint_ns, version, channel, COALESCE(pg_column_size(blob), 0) "
+                "FROM checkpoint_blobs WHERE thread_id = ?",
+                [thread_id],
+            )
+        )
+
+    def value_readers(self, thread_id: str) -> Program[list[Row]]:
+        """Which checkpoints have them: namespace, version, channel, checkpoint."""
+        return (
+            yield Statement(
+                "SELECT checkpoint_ns, version.value, version.key, checkpoint_id FROM checkpoints "
+                "CROSS JOIN LATERAL jsonb_each_text(checkpoint -> 'channel_versions') version "
+                "WHERE thread_id = ?",
+                [thread_id],
+            )
+        )
 
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Delete values of a thread that no checkpoint has any more."""
