@@ -144,7 +144,8 @@ def _unseen(value: Any, validate: Callable[[Any], Any]) -> Any:
 
 def _without_password(path: str) -> str:
     _, has_scheme, rest = path.partition("://")
-    if has_scheme and (":" in rest.rpartition("@")[0] or "password=" in rest):
+    _, _, password = rest.rpartition("@")[0].partition(":")
+    if has_scheme and (password or "password=" in rest):
         raise ValueError("holds a password; set the environment variable ONCE_DATABASE_URL instead")
     return path
 

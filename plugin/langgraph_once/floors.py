@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final, NamedTuple
 
+from langgraph_once.extras import installer
+
 _NAME: Final = "langgraph-once"
 
 AT_IMPORT: Final = {"langgraph": (1, 2, 22), "ormsgpack": (1, 13, 1)}
@@ -36,7 +38,7 @@ def told(found: Sequence[OldPackage]) -> str:
     """Return in one line what is too old, and what to do."""
     needs = ", ".join(f"{each.name}{each.needed} (found {each.installed})" for each in found)
     wanted = " ".join(f'"{each.name}{each.needed}"' for each in found)
-    return f"{_NAME} needs {needs}: run `pip install {wanted}`, or raise it in your requirements"
+    return f"{_NAME} needs {needs}: run `{installer()} {wanted}`, or raise it in your requirements"
 
 
 def refuse_old_packages() -> None:

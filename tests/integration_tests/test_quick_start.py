@@ -14,7 +14,7 @@ from tests.forked import clean_environ
 
 PAGE = "docs/quick-start.md"
 COMMANDS = [
-    'pip install "/path/to/langgraph-once[server,cli]"',  # `test_distribution` does
+    'pip install "/path/to/langgraph-once[server,cli,ops]"',  # `test_distribution` does
     "langgraph-once init",
     "langgraph-once check",
     "langgraph dev",

@@ -279,6 +279,20 @@ def test_check_says_that_no_graph_is_wrapped(tmp_path: Path) -> None:
         assert f"langgraph.json: {words}\n" in run.stdout, run.stderr
 
 
+def test_check_says_where_threads_are(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(APP_PY)
+    for checkpointer, words in (
+        (None, "not in our database, so LangGraph's rules say which types survive"),
+        ({"path": SAVER}, "in .langgraph_once/checkpoints.sqlite"),
+        ({"path": SAVER, "once": {"path": "mine.sqlite"}}, "in mine.sqlite"),
+    ):
+        graphs = wrapped(agent="app:graph")
+        manifest = {"dependencies": ["."], "graphs": graphs, "checkpointer": checkpointer}
+        (tmp_path / "langgraph.json").write_text(json.dumps(manifest))
+        run = run_once("check", cwd=tmp_path)
+        assert f"threads: {words}\n" in run.stdout, run.stderr
+
+
 def test_an_error_of_ones_own_code_is_one_line_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "inner.py").write_text("def f():\n    return undefined\n")
     (tmp_path / "broken.py").write_text("import inner\nprint('said')\ninner.f()\n")

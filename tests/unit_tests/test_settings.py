@@ -295,3 +295,10 @@ def test_our_own_langgraph_json_is_valid_against_settings_and_schema() -> None:
     wrong = copy.deepcopy(ours)
     wrong["checkpointer"]["once"]["serde"]["compression"] = "gzip"
     assert not jsonschema_rs.is_valid(json_schema(), wrong)
+
+
+@pytest.mark.parametrize("path", ["postgresql://me:@/threads?host=/run", "postgresql://h:5432/db"])
+def test_an_address_without_a_password_may_stand_in_a_file(path: str) -> None:
+    assert CheckpointConfig(path=path).path == path
+    with pytest.raises(ConfigError, match="holds a password"):
+        CheckpointConfig(path="postgresql://me:hush@/threads?host=/run")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from langgraph_once.checkpoint import backend_of
 from langgraph_once.commands.project_settings import (
     CONFIG,
     config_option,
@@ -85,6 +86,10 @@ def _tell_summary(config: str, parsed: dict[str, object]) -> None:
     fine = f"settings, database and {count} wrapped graph(s) are fine"
     none = "settings and database are fine; no graph is wrapped"
     tell(f"{config}: {fine if count else none}")
+    if manifest.has_our_saver:  # a variable that was forgotten leads to another database
+        tell(f"threads: in {backend_of(settings.database).name}")
+    else:
+        tell("threads: not in our database, so LangGraph's rules say which types survive")
     with suppress(OnceError):  # of types, nothing stops the server
         report = report_types(settings, manifest, config=Path(config), read_database=False)
         tell(summary(report))

@@ -99,6 +99,15 @@ await step("shows both streams, and counts what is wrong with one", async () => 
   assert.match((await marked(page, "once", "retracted"))[0].text, /I look it up, then I ask you/);
 });
 
+await step("asks what fits a graph as soon as it is chosen", async () => {
+  const slow = await opened();
+  await slow.route("**/schemas", () => {}); // which is never answered
+  await slow.selectOption("#graph", "slow");
+  await slow.selectOption("#graph", "desk");
+  assert.equal(await slow.inputValue("#input"), "May it be shown?");
+  await slow.context().close();
+});
+
 await step("asks what fits the graph, and shows it first", async () => {
   assert.equal(await page.inputValue("#input"), "May it be shown?");
   assert.equal(await page.textContent("#graph-about"), "Everything that the page shows.");
@@ -241,12 +250,19 @@ await step("fits a phone", async () => {
   const phone = await opened({ width: 390, height: 844 });
   await run(phone, "desk");
   await said(phone, "waits for your answer");
-  const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(wide <= 390, `${wide} px`);
+  const fits = async () => {
+    const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, `${wide} px`);
+  };
+  await fits();
   assert.ok(await phone.isHidden("[data-side=stock]"));
   await phone.click("[data-show=stock]");
   assert.ok(await phone.isVisible("[data-side=stock]"));
   assert.deepEqual(await findings(phone), []);
+  await phone.click("#choices button:has-text('approve')");
+  await said(phone, "Done.");
+  assert.ok(await phone.isVisible("#more"));
+  await fits();
   await phone.context().close();
 });
 

@@ -37,6 +37,11 @@ export class Input {
     const isUntouched = this.json.checked || this.text.value === this.question;
     this.question = description?.match(ASK)?.[1] ?? QUESTION;
     byId("graph-about").textContent = (description ?? "").replace(ASK, "");
+    if (isUntouched) { // at once: who presses Run meanwhile asks what is shown
+      this.json.checked = false;
+      this.text.value = this.question;
+    }
+    this.label();
     if (!assistant_id) return;
     this.schema = await ask(`assistants/${assistant_id}/schemas`)
       .then((schemas) => schemas.input_schema ?? {}, () => ({}));
@@ -45,9 +50,6 @@ export class Input {
     if (!takesMessages && !this.json.checked) {
       this.json.checked = true;
       this.text.value = JSON.stringify(skeleton(this.schema), null, 2);
-    } else if (takesMessages && isUntouched) {
-      this.json.checked = false;
-      this.text.value = this.question;
     }
     this.label();
   }
