@@ -23,13 +23,13 @@ from tests.corpus.variants import VARIANTS
 from tests.docs.snippets import ROOT
 from tests.integration_tests.remote.sources import LOCAL
 from tests.integration_tests.remote.sources import VARIANTS as SOURCES
-from tests.proof import MODULES
+from tests.proof import COMMANDS
 from tests.unit_tests.serde.fidelity.fidelity_report import outcome
 from tests.unit_tests.serde.fidelity.table import ROWS, once2
 
 PROOF = (ROOT / "docs/proof.md").read_text()
 LINES = {
-    page: line for line in PROOF.splitlines() for page in MODULES if line.startswith(f"| {page} |")
+    page: line for line in PROOF.splitlines() for page in COMMANDS if line.startswith(f"| {page} |")
 }
 
 
@@ -95,12 +95,12 @@ def test_no_other_row_has_a_figure_in_bold() -> None:
 
 
 def test_each_page_has_a_row_with_its_command() -> None:
-    assert [*LINES] == [*MODULES]
-    for page, module in MODULES.items():
-        assert f"`python -m {module}`" in LINES[page]
-        assert find_spec(module) is not None
+    assert [*LINES] == [*COMMANDS]
+    for page, command in COMMANDS.items():
+        assert f"`python -m {command}`" in LINES[page]
+        assert find_spec(command.partition(" ")[0]) is not None
 
 
 def test_a_row_without_figures_of_today_says_of_which_day_they_are() -> None:
     dated = {page for page, line in LINES.items() if re.search(r"langgraph \S+, 20\d\d-", line)}
-    assert dated == {*MODULES} - {"fidelity", "benchmarks"}
+    assert dated == {*COMMANDS} - {"fidelity", "benchmarks"}
