@@ -17,6 +17,7 @@ from tests.clients.graphs import ZOO
 from tests.clients.in_process import IN_PROCESS
 from tests.clients.javascript_clients import VARIANTS as JAVASCRIPT
 from tests.clients.python_clients import PYTHON_CLIENTS
+from tests.corpus import report
 from tests.corpus.play import applies
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import VARIANTS
@@ -87,6 +88,17 @@ HELD = {
 def test_a_figure_in_bold_is_what_is_so_today(page: str) -> None:
     measure: Callable[[], Iterator[int]] = HELD[page]
     assert re.findall(r"\*\*([\d,]+)\*\*", LINES[page]) == [f"{n:,}" for n in measure()]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+def test_what_is_said_of_langgraph_alone_and_of_a_filter_is_what_the_corpus_scores() -> None:
+    (totals,) = (line for line in report.page().splitlines() if line.startswith("| **all** |"))
+    plain, pieces, repeated, lost, filtered, of_filter, *_ = re.findall(r"\d+", totals)
+    for figure in (plain, pieces, repeated, lost, filtered, of_filter):
+        assert f"{int(figure):,}" in LINES["exactly-once"], figure
 
 
 def test_no_other_row_has_a_figure_in_bold() -> None:
