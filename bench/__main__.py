@@ -1,7 +1,7 @@
 """Measure, print, and write to `build/proof/benchmarks.md`: `python -m bench [part ...]`.
 
 Each part is a section of the file, replaced when the part has been measured; the others stay.
-Without arguments those that `make bench` measures, which need no server.
+Without arguments those that `make bench` measures, which need no server; `all` names each part.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PACKAGES: Final = ("langgraph", "langgraph-checkpoint", "langchain-core", "ormsg
 
 def main() -> None:
     """Measure and write."""
-    asked = sys.argv[1:] or QUICK
+    asked = [*PARTS] if sys.argv[1:] == ["all"] else sys.argv[1:] or QUICK
     if unknown := [name for name in asked if name not in PARTS]:
         sys.exit(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
     results = place("benchmarks")

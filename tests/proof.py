@@ -13,15 +13,15 @@ from typing import Final
 
 FOLDER: Final = Path(__file__).parents[1] / "build" / "proof"
 
-MODULES: Final = {
+COMMANDS: Final = {
     "exactly-once": "tests.corpus.report",
     "sources": "tests.integration_tests.remote.report",
     "cuts": "tests.integration_tests.cuts_report",
     "clients": "tests.clients.report",
     "fidelity": "tests.unit_tests.serde.fidelity.fidelity_report",
-    "benchmarks": "bench",
+    "benchmarks": "bench all",
 }
-"""Each page, and the module that writes it: `python -m …`."""
+"""Each page, and what writes it: `python -m …`."""
 
 
 def place(page: str) -> Path:
@@ -32,13 +32,13 @@ def place(page: str) -> Path:
 
 def main() -> None:
     """Build the pages that are named, or all."""
-    asked = sys.argv[1:] or [*MODULES]
-    if unknown := [page for page in asked if page not in MODULES]:
-        sys.exit(f"no page {', '.join(unknown)}; there are {', '.join(MODULES)}")
+    asked = sys.argv[1:] or [*COMMANDS]
+    if unknown := [page for page in asked if page not in COMMANDS]:
+        sys.exit(f"no page {', '.join(unknown)}; there are {', '.join(COMMANDS)}")
     for page in asked:
         sys.stdout.write(f"{place(page)}\n")
         sys.stdout.flush()
-        subprocess.run([sys.executable, "-m", MODULES[page]], check=True)
+        subprocess.run([sys.executable, "-m", *COMMANDS[page].split()], check=True)
 
 
 if __name__ == "__main__":

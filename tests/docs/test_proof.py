@@ -17,18 +17,19 @@ from tests.clients.graphs import ZOO
 from tests.clients.in_process import IN_PROCESS
 from tests.clients.javascript_clients import VARIANTS as JAVASCRIPT
 from tests.clients.python_clients import PYTHON_CLIENTS
+from tests.corpus import report
 from tests.corpus.play import applies
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import VARIANTS
 from tests.docs.snippets import ROOT
 from tests.integration_tests.remote.sources import LOCAL, VARIANTS as SOURCES
-from tests.proof import MODULES
+from tests.proof import COMMANDS
 from tests.unit_tests.serde.fidelity.fidelity_report import outcome
 from tests.unit_tests.serde.fidelity.table import ROWS, once2
 
 PROOF = (ROOT / "docs/proof.md").read_text()
 LINES = {
-    page: line for line in PROOF.splitlines() for page in MODULES if line.startswith(f"| {page} |")
+    page: line for line in PROOF.splitlines() for page in COMMANDS if line.startswith(f"| {page} |")
 }
 
 
@@ -88,18 +89,29 @@ def test_a_figure_in_bold_is_what_is_so_today(page: str) -> None:
     assert re.findall(r"\*\*([\d,]+)\*\*", LINES[page]) == [f"{n:,}" for n in measure()]
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+def test_what_is_said_of_langgraph_alone_and_of_a_filter_is_what_the_corpus_scores() -> None:
+    (totals,) = (line for line in report.page().splitlines() if line.startswith("| **all** |"))
+    plain, pieces, repeated, lost, filtered, of_filter, *_ = re.findall(r"\d+", totals)
+    for figure in (plain, pieces, repeated, lost, filtered, of_filter):
+        assert f"{int(figure):,}" in LINES["exactly-once"], figure
+
+
 def test_no_other_row_has_a_figure_in_bold() -> None:
     held = [line for line in PROOF.splitlines() if re.search(r"\*\*[\d,]+\*\*", line)]
     assert held == [LINES[page] for page in HELD]
 
 
 def test_each_page_has_a_row_with_its_command() -> None:
-    assert [*LINES] == [*MODULES]
-    for page, module in MODULES.items():
-        assert f"`python -m {module}`" in LINES[page]
-        assert find_spec(module) is not None
+    assert [*LINES] == [*COMMANDS]
+    for page, command in COMMANDS.items():
+        assert f"`python -m {command}`" in LINES[page]
+        assert find_spec(command.partition(" ")[0]) is not None
 
 
 def test_a_row_without_figures_of_today_says_of_which_day_they_are() -> None:
     dated = {page for page, line in LINES.items() if re.search(r"langgraph \S+, 20\d\d-", line)}
-    assert dated == {*MODULES} - {"fidelity", "benchmarks"}
+    assert dated == {*COMMANDS} - {"fidelity", "benchmarks"}
