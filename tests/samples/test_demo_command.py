@@ -27,7 +27,7 @@ def test_the_demo_counts_what_each_side_has(server: DevServer, graph: str) -> No
     assert has["stock"] == [1, 1, 1, 0]
     if graph == "agent":
         assert has["once"] == [0, 0, 0, 2]
-        assert counted["once"]["bytes"] < counted["stock"]["bytes"] / 5
+        assert counted["once"]["wire_bytes"] < counted["stock"]["wire_bytes"] / 5
 
 
 def test_the_demo_answers_an_interrupt_and_says_which_texts_were_repeated(
