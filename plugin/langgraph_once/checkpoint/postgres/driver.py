@@ -46,8 +46,14 @@ UPSTREAM: Final = tuple(MIGRATIONS)
 """Upstream's migrations."""
 
 
-def execute_on(conn: Connection) -> Execute:
-    """What executes statements on a connection, whatever its own cursors are like."""
+def execute_on(conn: Connection, *, prepares: bool | None = None) -> Execute:
+    """What executes statements on a connection, whatever its own cursors are like.
+
+    Args:
+        conn: The connection.
+        prepares: Whether each is prepared at its first use, where the connection prepares any; if
+            None, once it was used often.
+    """
     silent = _cursor(conn)
 
     def execute(statement: Statement) -> list[Row]:
@@ -58,7 +64,7 @@ def execute_on(conn: Connection) -> Execute:
         if statement.is_many:
             cursor.executemany(sql, statement.values)
         else:
-            cursor.execute(sql, statement.values or None)
+            cursor.execute(sql, statement.values or None, prepare=prepares)
         return cursor.fetchall() if statement.has_rows else []
 
     return execute

@@ -345,8 +345,9 @@ class PostgresEngine(Engine):
         def execute_within(statement: Statement) -> list[Row]:
             nonlocal has_begun
             if statement.is_try and needs_none and not has_begun:
+                execute_alone = execute_on(conn, prepares=True)
                 try:
-                    return execute(statement._replace(is_try=False, has_rows=True))
+                    return execute_alone(statement._replace(is_try=False, has_rows=True))
                 except (psycopg.errors.InsufficientPrivilege, *_IS_GONE):
                     # The role may not lock pieces, which takes `UPDATE`; or there are none, as
                     # where nothing may be made.

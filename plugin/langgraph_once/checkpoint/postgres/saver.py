@@ -23,9 +23,10 @@ from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
 
-# As upstream's savers: each statement is prepared at its first use. To parse and plan one takes
-# longer than to run it, and a replica reads a thread that it does not know by few of them.
-_PREPARE: Final = 0
+# As psycopg's default. Upstream's savers say 0: each statement is prepared at its first use. Here
+# that is so for what is one transaction by itself. In a pipeline it would not do: psycopg takes for
+# prepared what an error before it has kept from being prepared.
+_PREPARE: Final = 5
 _CLAIM_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 6048120937455018246)"
 """Of the lock of `claim_postgres`: of each schema there is one."""
 

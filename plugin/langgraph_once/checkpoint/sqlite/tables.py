@@ -109,16 +109,6 @@ _WITH_TASK_PATH: Final = (
     "CREATE TEMP VIEW writes AS SELECT *, '' AS task_path FROM main.writes",
 )
 
-_FEW: Final = 64
-_FEW_BYTES: Final = 128 * 1024
-# Groups are read before what is below them is known. Of a thread that has so few pieces all are
-# read instead, by one statement.
-_FEW_PIECES: Final = f"""
-SELECT digest, type, data FROM once_pieces WHERE thread_id = ? AND (
-    SELECT count(*) <= {_FEW} AND sum(length(data)) <= {_FEW_BYTES}
-    FROM (SELECT data FROM once_pieces WHERE thread_id = ? LIMIT {_FEW + 1})
-)
-"""
 _MANY_PIECES: Final = 500
 """To scan all names of a thread takes a fifth, for each, of what it takes to look one up."""
 _ROUND: Final = 16
@@ -285,16 +275,6 @@ class SqliteTables(Tables):
         if count == len(names):
             return names
         return (yield from super().known_pieces(thread_id, digests))
-
-    def load_pieces(
-        self, thread_id: str, wanted: Mapping[bytes, int], *, alone: bool = False
-    ) -> Program[list[Row]]:
-        """Digest, tag and bytes of those of these pieces that are stored; of a short thread all."""
-        if any(wanted.values()):
-            rows = yield Statement(_FEW_PIECES, [thread_id, thread_id], is_try=alone)
-            if rows:
-                return rows
-        return (yield from super().load_pieces(thread_id, wanted, alone=alone))
 
     def select(
         self, where: str, values: Sequence[Any], limit: int
