@@ -157,8 +157,12 @@ with open_saver(sys.argv[1]) as saver:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_stream_as_soon_as_with_langgraphs_saver(tmp_path: Path) -> None:
-    """What waits for a file that is locked waits together, not one after the other."""
+    """What waits for a file that is locked waits together, not one after the other.
+
+    LangGraph's own waits for the 5 s that SQLite gives a lock, unless it crashes before.
+    """
     seconds = {}
     for kind in ("plain", "once"):
         database = str(tmp_path / kind)
@@ -183,7 +187,7 @@ def test_ctrl_c_ends_a_stream_as_soon_as_with_langgraphs_saver(tmp_path: Path) -
                 finally:
                     process.kill()
                 seconds[kind] = time.monotonic() - began
-    assert seconds["once"] < 2 * seconds["plain"], seconds
+    assert seconds["once"] < 2 * max(seconds["plain"], 5), seconds
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
