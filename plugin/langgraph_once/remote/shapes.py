@@ -168,9 +168,12 @@ def as_local(part: Part) -> Part:
     """A part of JSON as a local graph streams it."""
     part = revive_part(part)
     if part.mode == "messages":
-        meta = dict(part.meta)
-        put_tuples(meta)
-        return part._replace(meta=meta)
+        # The tokens of a model run bear one object; so does its last chunk, read in another way.
+        if any(type(part.meta.get(key)) is list for key in TUPLES):
+            meta = dict(part.meta)
+            put_tuples(meta)
+            return part._replace(meta=meta)
+        return part
     if part.mode == "values" and isinstance(part.data, dict) and INTERRUPT_KEY in part.data:
         state = {**part.data}  # apart from the interrupts that come with it, as in v2
         return part._replace(data=state, meta={"interrupts": state.pop(INTERRUPT_KEY)})

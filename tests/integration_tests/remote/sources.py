@@ -119,10 +119,21 @@ def _event(chunk: Any) -> Event:
 
 
 _PAIR = (
-    "A node's pair comes in the update, before its message has an id and is sent: at the update "
-    "the client does not know that the message will come, and shows both."
+    "A node's pair, dict or text comes in the update, before its message has an id and is sent: at "
+    "the update the client does not know that the message will come, and shows both."
 )
-TOLD_BY_ID = {"copied-stripped-as-pair": _PAIR, "handed-pair": _PAIR}
+TOLD_BY_ID = dict.fromkeys(
+    (
+        "as-dict",
+        "as-pair",
+        "as-string",
+        "as-mixture",
+        "command-of-tuples",
+        "copied-stripped-as-pair",
+        "handed-pair",
+    ),
+    _PAIR,
+)
 """What our server tells when the client has shown a part of it already."""
 
 

@@ -34,6 +34,11 @@ class TestShapes:
         assert part.meta["langgraph_path"] == ("__pregel_push", 0, ("__pregel_pull", "n"))
         assert part.meta["langgraph_triggers"] == ("x",)
 
+    def test_metadata_that_are_as_a_local_graph_has_them_stay_one_object(self) -> None:
+        """By which the last chunk of a model run is known, though it has another id."""
+        meta = {"langgraph_path": ("__pregel_pull", "n"), "langgraph_step": 1}
+        assert read("messages|n:1", [CHUNK, meta]).meta is meta
+
     def test_a_state_apart_from_its_interrupts(self) -> None:
         interrupt = {"value": 1, "id": "i", "response_schema": SCHEMA}
         part = read("values", {"x": 1, "__interrupt__": [interrupt]})
