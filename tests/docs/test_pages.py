@@ -80,6 +80,13 @@ def test_all_pages_are_read_in_an_afternoon() -> None:
     assert sum(of_users.values()) <= 3_000
 
 
+def test_the_architecture_names_every_file() -> None:
+    """By its path or name, or without `.py` in a drawing."""
+    words = set(re.findall(r"\w+", (ROOT / "docs/architecture.md").read_text()))
+    files = [f for f in (ROOT / "plugin").rglob("*.py") if not f.stem.startswith("__")]
+    assert [str(f.relative_to(ROOT)) for f in files if f.stem not in words] == []
+
+
 def test_commands_are_known() -> None:
     """With their options; nothing of them runs."""
     absent = extensions.absent("command")
