@@ -145,9 +145,9 @@ changelog then says what takes its place. Public are:
 - `READER_CHECKPOINT` and `{"__once_reader": …}`, by which a reader announces itself, and `once_n`
   in the metadata of its messages.
 
-Rows that a version wrote stay readable. Clients and servers of neighbouring minor versions work
-together. Everything else may change at any time: other modules, keys below `once` in metadata that
-no page names, tables of ours, the text of errors and logs.
+Rows that a version wrote stay readable, but for [codec `once1`](values.md) of 0.2.0. Clients and
+servers of neighbouring minor versions work together. Everything else may change at any time: other
+modules, keys below `once` in metadata that no page names, tables of ours, texts of errors and logs.
 
 | from | names |
 |---|---|"""
