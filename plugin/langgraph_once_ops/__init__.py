@@ -2,7 +2,7 @@
 
 | room | question |
 |---|---|
-| `survey/` | what is in a database, and what would it be without? |
+| `survey/` | what is in a database, and how much of it is redundant? |
 | `rehearse/` | which waiting threads would a changed graph break? |
 | `retention/` | which old threads and checkpoints go? |
 | `history/` | what happened in a thread? (`langgraph-once inspect`) |

@@ -9,8 +9,8 @@ sides.py      `SideRequest`: what one consumer asks a server for; `counting_clie
 comparison.py both sides, counted: `langgraph-once demo`
 
 Nothing of this is imported before somebody asks for the page or that command. Each side has a
-thread of its own, so the graph runs once for each. All runs are resumable, and go on when nobody
-listens: `SideRequest(run_ids=…)` joins them again from their beginning.
+thread of its own, so the graph runs once for each; `both` is one run for both. All runs are
+resumable, and go on when nobody listens: `SideRequest(run_ids=…)` joins them from their beginning.
 """
 
 from langgraph_once.compare.comparison import (

@@ -3,7 +3,7 @@
 A local subgraph shares its parent's streams through the config. Messages go to the handlers among
 the callbacks; everything else goes to the stream under `__pregel_stream`. Namespaces begin with
 the parent's task. An interrupt is raised; a resume is found in the config. Measured with
-langgraph 1.2.24; `test_node_keys` notices when a key changes.
+langgraph 1.2.24; `test_graph_call` notices when a key changes.
 
 A server lets one run at a time into a thread, and a remote graph in a node runs in the thread of
 the graph around it. On another server that is a thread of the same name; on its own server the run

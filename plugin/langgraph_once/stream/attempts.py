@@ -35,8 +35,8 @@ from langgraph_once.stream.run import GivenToGraph, GivenToTask
 MAX_STARTED = 64
 
 PUSH = "__pregel_push"
-"""Private upstream (langgraph 1.2.24, langgraph/_internal/_constants.py); `test_upstream_keys`
-notices when it changes."""
+"""Private upstream (langgraph 1.2.24, langgraph/_internal/_constants.py); `test_once` notices when
+it changes."""
 
 ERROR_HANDLER = ("node_error_handler", False)
 """How the `langgraph_path` of an error handler's task ends; private upstream, too."""

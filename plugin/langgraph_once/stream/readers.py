@@ -39,13 +39,13 @@ all else come once, for both. It holds where `PLAIN_READER` does, with subgraphs
 messages sends only what it sends to readers that announced themselves, and marks nothing."""
 
 # Keys of `config["configurable"]`, private upstream (langgraph 1.2.24,
-# langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
+# langgraph/_internal/_constants.py); `test_once` notices when they change.
 TASK_ID_KEY = "__pregel_task_id"
 V3_KEY = "__pregel_stream_messages_v2"
 
 SERVED_KEY: Final = "langgraph_api_version"
 """What a LangGraph server writes into the metadata of each run (langgraph-api 0.16.7,
-langgraph_api/stream.py); `test_stock_reader` notices when it does not."""
+langgraph_api/stream.py)."""
 
 
 def configurable_of(config: RunnableConfig) -> Mapping[str, Any]:

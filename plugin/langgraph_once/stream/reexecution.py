@@ -113,7 +113,7 @@ class Reexecution:
         ledger: What the consumer has.
         config: Has the policy.
         stats: Counts what was inferred, for want of an annotation.
-        goes_on: As `HeldRetry`.
+        goes_on: Whether what a new attempt says beyond the old one comes under the old one's id.
 
     Attributes:
         held: What may repeat an earlier attempt, while that is not decided; by task and id.

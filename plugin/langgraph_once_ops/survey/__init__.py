@@ -1,4 +1,4 @@
-"""A database of threads goes in; what is in it, and what it could be without, comes out.
+"""A database of threads goes in; what is in it, and how much of it is redundant, comes out.
 
 sizes.py     the database at one moment: how much each thread takes, and the store, without a value
 thread.py    one thread read whole, and encoded anew: its channels, and kinds of values

@@ -1,4 +1,4 @@
-"""`langgraph-once survey`: what is in a database, and what it could be without.
+"""`langgraph-once survey`: what is in a database, and how much of it is redundant.
 
 The report holds names of channels and ids, never a value.
 """

@@ -1,4 +1,4 @@
-"""A database goes in; what it holds and what it could be without comes out. No value is in it."""
+"""A database goes in; what it holds, and how much is redundant, comes out. No value is in it."""
 
 from __future__ import annotations
 

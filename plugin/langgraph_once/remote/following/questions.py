@@ -1,6 +1,6 @@
 """What is done between two connections: asking the server, and waiting. No I/O.
 
-Each is a generator of steps. `run_steps` in `wire/reconnect.py` takes them with a client, sync or
+Each is a generator of steps. `run_steps` in `reconnect.py` takes them with a client, sync or
 async, and sends back the answers.
 """
 
