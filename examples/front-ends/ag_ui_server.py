@@ -1,7 +1,7 @@
 """An AG-UI endpoint in front of a graph of any LangGraph server.
 
 pip install "/path/to/langgraph-once[ag-ui]" starlette uvicorn
-python ag_ui_server.py http://127.0.0.1:2024 agent
+python ag_ui_server.py http://127.0.0.1:2024 agent 8000
 """
 
 from __future__ import annotations
