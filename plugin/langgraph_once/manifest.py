@@ -121,7 +121,7 @@ class Manifest:
         return entries
 
     def read_graphs(self) -> tuple[tuple[GraphEntry, ...], list[ConfigError]]:
-        """As `wrapped_graphs`: those that are right, and what is wrong with the others."""
+        """Return the wrapped graphs that are right, and what is wrong with the others."""
         by_name: dict[str, GraphEntry] = {}
         problems: list[ConfigError] = []
         try:
@@ -146,7 +146,7 @@ class Manifest:
         return tuple(by_name.values()), problems
 
     def read_sections(self) -> tuple[dict[str, dict[str, Any]], list[ConfigError]]:
-        """As `sections`: what can be read, and what is wrong."""
+        """Return the sections that can be read, and what is wrong with the others."""
         problems: list[ConfigError] = []
         if self.has_our_saver:
             problems += _misspelt_once(self.checkpointer, "checkpointer")

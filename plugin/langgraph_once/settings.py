@@ -269,7 +269,7 @@ def _validated(
 def _validation(
     sections: Mapping[str, Any], environ: Mapping[str, str], graph_id: str = ""
 ) -> tuple[Settings | None, list[ConfigError]]:
-    """As `_validated`: the settings, or all that is wrong with them."""
+    """Return the settings, or all that is wrong with them."""
 
     class Bound(Settings):
         @classmethod

@@ -282,7 +282,7 @@ QUOTIENTS = {
     "/ rate(langgraph_once_storage_encoded_bytes_total[1h])",
     "seconds to encode a write": "rate(langgraph_once_storage_encode_seconds_sum[5m]) "
     "/ rate(langgraph_once_storage_writes_total[5m])",
-    "seconds that 99 of 100 took less to encode than": "histogram_quantile(0.99, "
+    "99th percentile of the time to encode, in seconds": "histogram_quantile(0.99, "
     "sum by (le) (rate(langgraph_once_storage_encode_seconds_bucket[5m])))",
     "retractions in a stream": 'rate(langgraph_once_stream_outcomes_total{outcome="retracted"}[5m])'
     " / ignoring(outcome) rate(langgraph_once_streams_total[5m])",

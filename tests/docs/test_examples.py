@@ -18,7 +18,7 @@ from tests.docs.snippets import BESIDE_AGENT, ROOT, Program, output, pages, prog
 ELSEWHERE = {
     "README.md": "integration_tests/test_guides.py",
     "docs/client.md": "integration_tests/test_guides.py",
-    "docs/page.md": "integration_tests/inspect/test_compare.py",
+    "docs/page.md": "integration_tests/compare/test_compare.py",
     "docs/quick-start.md": "integration_tests/test_quick_start.py",
     "docs/checkpoints.md": "unit_tests/checkpoint/test_page.py",
     "docs/in-process.md": "docs/test_in_process_page.py",

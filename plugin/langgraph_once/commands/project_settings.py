@@ -46,7 +46,7 @@ def prepare(parsed: Mapping[str, Any]) -> None:
 
 
 def load_if_there(config: str) -> tuple[Settings, Manifest]:
-    """As `load`; a database may be one of a program without a `langgraph.json`."""
+    """Load the settings, if there is a file: a program with a database may have none."""
     if config == CONFIG and not Path(config).exists():
         manifest = Manifest.from_json({})
         sys.path.append(str(Path.cwd()))

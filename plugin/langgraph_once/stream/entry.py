@@ -125,7 +125,7 @@ class Entry:
         self.said.extend(chunk)  # type: ignore[union-attr]  # it is open
 
     def accumulates(self, chunk: AIMessageChunk) -> bool:
-        """As `StreamedContent.accumulates`, of a message that is open."""
+        """Whether a last chunk says all of this open message over again (D8)."""
         return self.said.accumulates(chunk)  # type: ignore[union-attr]  # it is open
 
     def extended(self, chunk: BaseMessageChunk) -> Content:

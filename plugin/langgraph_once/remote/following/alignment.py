@@ -94,7 +94,7 @@ class Numbers:
         return found
 
     def take_beside(self, part: Part) -> Sequence[Part]:
-        """As `take`, of a part without number: its place is behind the message before it."""
+        """Take a part without a number: its place is behind the message before it."""
         if not self._waiting:
             return (part,)
         self._last_waiting.append(part)
