@@ -87,7 +87,7 @@ def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
     run(*uv, "venv", "--quiet", "--python", sys.executable, tmp_path / ".venv", cwd=tmp_path)
     install = [*uv, "pip", "install", "--quiet", "--python", python]
     pins = ROOT / "requirements.lock"
-    run(*install, "--constraint", pins, f"{wheel}[server,cli,ops]", cwd=tmp_path)
+    run(*install, "--constraint", pins, f"{wheel}[server,cli]", cwd=tmp_path)
     (tmp_path / "agent.py").write_text(APP)
     command = tmp_path / ".venv" / "bin" / "langgraph-once"
     run(command, "init", "--yes", cwd=tmp_path)
