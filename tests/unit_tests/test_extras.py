@@ -22,16 +22,17 @@ def normal(requirement: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("extra", sorted(EXTRAS.keys() - {"dev"}))
 def test_an_extra_is_installed_by_the_packages_it_stands_for(extra: str) -> None:
-    command = shlex.split(install_command(extra))
-    assert command[:2] == ["pip", "install"]
-    assert [normal(each) for each in command[2:]] == [normal(each) for each in EXTRAS[extra]]
+    command, beginning = shlex.split(install_command(extra)), installer().split()
+    named = command[len(beginning) :]
+    assert command == [*beginning, *named]
+    assert [normal(each) for each in named] == [normal(each) for each in EXTRAS[extra]]
 
 
 def test_without_metadata_an_extra_is_installed_from_a_clone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.path", [])
-    assert install_command("cli") == 'pip install "/path/to/langgraph-once[cli]"'
+    assert install_command("cli") == f'{installer()} "/path/to/langgraph-once[cli]"'
 
 
 @pytest.mark.parametrize(
