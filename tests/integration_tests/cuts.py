@@ -306,8 +306,12 @@ async def restarted(server: DevServer, restart: Restart) -> Restarted:
             again = stream_run(client, thread_id, case.graph, ledger=error.ledger, **call)
             parts += [part async for part in again]
         state = await client.threads.get_state(thread_id)
-    has_all = folded(_kept(parts, case)) == texts(state) and not state["next"]
-    return Restarted(any(part.mode == GAP_MODE for part in parts), interrupted, has_all)
+    has, wanted = folded(_kept(parts, case)), texts(state)
+    # Updates alone take nothing back: what was sent and not yet written comes again, see `_kept`.
+    may_have_more = interrupted and restart.how == "kill" and case.modes == ("updates",)
+    is_right = not wanted - has if may_have_more else has == wanted
+    is_over = not state["next"]
+    return Restarted(any(p.mode == GAP_MODE for p in parts), interrupted, is_right and is_over)
 
 
 def _kept(parts: list[Part], case: Case) -> list[Part]:
