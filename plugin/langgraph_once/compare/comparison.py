@@ -11,11 +11,10 @@ import httpx
 from langgraph_sdk.errors import APIError
 
 from langgraph_once.compare.sides import Counting, SideRequest, Sides, all_followed, counting_client
-from langgraph_once.compare.view import Item, Mark, Side, SideView, View
+from langgraph_once.compare.view import SIDES, Item, Mark, SideView, View
 from langgraph_once.errors import OnceError
 from langgraph_once.redaction import printable
 
-SIDES: Final[tuple[Side, ...]] = ("stock", "once")
 ROWS: Final = {
     "texts": "texts that came",
     "repeated": "repeated",

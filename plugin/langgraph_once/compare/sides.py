@@ -1,8 +1,8 @@
 """Consumers' runs on a server, as view events, read with an SDK client that counts their bytes.
 
 The stock side asks as any client does, but uncompressed, as LangGraph sends; a wrapped graph is
-asked for what it would stream without `once`. The side of `once` announces itself, as our clients
-do. One run may be recorded for both: then nothing in the graph acts twice.
+asked for what it would stream without `once`. The other side announces itself, as our clients do.
+One run may be recorded for both sides: then nothing in the graph acts twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import httpx
 from langgraph_sdk.client import LangGraphClient
 
 from langgraph_once.compare.follower import MODES, Follower
-from langgraph_once.compare.view import Side, SideView, ViewEvent
+from langgraph_once.compare.view import SIDES, Side, SideView, ViewEvent
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
 from langgraph_once.remote import Reading, RunReader, aread_run, at_once, wire_mode
 from langgraph_once.stream import GAP_MODE, PLAIN_READER, RECORDING_READER, SIDE_KEY, Part
@@ -138,7 +138,7 @@ async def followed(asked: SideRequest, counting: Counting) -> AsyncGenerator[Vie
         asked: What it asks for.
         counting: Its own client, from `counting_client`.
     """
-    sides: tuple[Side, ...] = ("stock", "once") if asked.side == "both" else (asked.side,)
+    sides = SIDES if asked.side == "both" else (asked.side,)
     followers = {side: Follower(side) for side in sides}
     runs = _runs(asked, counting)
     async with aclosing(runs):
@@ -229,9 +229,9 @@ async def _read(
 
 def _count(counting: Counting, followers: Mapping[Side, Follower]) -> None:
     """Count what came; of one stream for both sides nobody can say what would be whose."""
-    if len(followers) == 1:
-        for follower in followers.values():
-            follower.received(*counting.taken())
+    first, *others = followers.values()
+    if not others:
+        first.received(*counting.taken())
 
 
 def part_for(side: Side, part: Part) -> Part | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from langgraph_once.events import TextKind
 
 Side: TypeAlias = Literal["stock", "once"]
 """Whose consumer it is: that of LangGraph's own stream, or of ours."""
+SIDES: Final[tuple[Side, ...]] = ("stock", "once")
 Mark: TypeAlias = Literal["kept", "repeated", "repaired", "not_kept", "retracted", "missing"]
 """What was decided of a text, or of an item as a whole.
 

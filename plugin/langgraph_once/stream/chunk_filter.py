@@ -425,13 +425,17 @@ class ChangedFilter(ChunkFilter):
         if (write := inner.write_token) is not None:
             self.write_token = lambda chunk: change(write(chunk))
 
+    def changed(self, chunks: Iterable[Any]) -> Iterable[Any]:
+        """What becomes of chunks that the other filter gives."""
+        return map(self._change, chunks)
+
     def new(self, chunk: Any) -> Iterable[Any]:
         """What the consumer lacks of a chunk."""
-        return map(self._change, self._inner.new(chunk))
+        return self.changed(self._inner.new(chunk))
 
     def undelivered(self) -> Iterable[Any]:
         """Parts to send before the first chunk."""
-        return map(self._change, self._inner.undelivered())
+        return self.changed(self._inner.undelivered())
 
     def keep_undelivered(self, left: Iterable[Part]) -> None:
         """Queue what the run produced after its consumer disconnected."""
@@ -439,7 +443,7 @@ class ChangedFilter(ChunkFilter):
 
     def close(self) -> Iterable[Any]:
         """Parts left to send at the end of a stream that did not fail."""
-        return map(self._change, self._inner.close())
+        return self.changed(self._inner.close())
 
     def publish(self) -> None:
         """Add what was decided to the metrics."""

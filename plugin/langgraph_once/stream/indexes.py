@@ -128,7 +128,7 @@ class Texts:
 
 
 def _key(content: Content) -> int:
-    """What all messages have in common of which one may be a copy of the other."""
+    """A number that a message and its copies share: they differ in white space at most."""
     # A hash, not the text: the index of a long thread would hold each text a second time.
     return hash("".join(content.text.split()))
 

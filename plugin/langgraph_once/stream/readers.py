@@ -65,14 +65,18 @@ def is_in_a_node(merged: RunnableConfig) -> bool:
 
 def wants_numbers(merged: RunnableConfig, form: Form) -> bool:
     """Whether the reader of a stream has asked a server for it, and takes messages by number."""
-    is_told = configurable_of(merged).get(READER_KEY) == READER_CHECKPOINT[READER_KEY]
-    return is_told and type(form) is ExactForm and not is_in_a_node(merged)
+    return _is_reader(READER_CHECKPOINT[READER_KEY], merged, form)
 
 
 def is_recording(merged: RunnableConfig, form: Form) -> bool:
     """Whether the reader of a stream asked for both of one run, and may have that."""
-    is_told = configurable_of(merged).get(READER_KEY) == RECORDING_READER
-    return is_told and type(form) is ExactForm and not is_in_a_node(merged)
+    return _is_reader(RECORDING_READER, merged, form)
+
+
+def _is_reader(name: str, merged: RunnableConfig, form: Form) -> bool:
+    """Whether the reader outside of all nodes named itself so, and reads all that is exact."""
+    is_named = configurable_of(merged).get(READER_KEY) == name
+    return is_named and type(form) is ExactForm and not is_in_a_node(merged)
 
 
 def is_v3_stream(merged: RunnableConfig, version: Version) -> bool:

@@ -1,7 +1,7 @@
 """One run, recorded for two consumers: a graph whose tools act is not run twice to compare them.
 
-The messages of each consumer are marked with its side. States, updates and custom data come once
-and whole, as the graph streams them: each consumer's deduplicator takes of them what is its own.
+Each message is marked with the side of its consumer. States, updates and custom data come once and
+whole, as the graph streams them. Each consumer cuts them with a deduplicator of its own.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from langgraph_once.stream.annotation import SIDE_KEY
-from langgraph_once.stream.chunk_filter import ChunkFilter
+from langgraph_once.stream.chunk_filter import ChangedFilter, ChunkFilter
 from langgraph_once.stream.shapes import Part, StreamModes, Version, mode_set, reader, writer
 
 
-class RecordingFilter(ChunkFilter):
+class RecordingFilter(ChangedFilter):
     """Passes on what upstream's handler sends, and marks what another filter gives.
 
     Args:
@@ -32,7 +32,7 @@ class RecordingFilter(ChunkFilter):
         *,
         version: Version,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner, _marked)
         self._heard = reader(heard, subgraphs=True, version=version)
         self._given = reader(stream_mode, subgraphs=True, version=version)
         self._written: Callable[[Part], Any] = writer(stream_mode, subgraphs=True, version=version)
@@ -46,31 +46,22 @@ class RecordingFilter(ChunkFilter):
         if _is_of_stock(part):
             yield self._written(part)
             return
-        yield from self._marked(self._inner.new(chunk))
+        yield from super().new(chunk)
         if part.mode != "messages" and part.mode in self._asked:
             yield self._written(part)
 
-    def _marked(self, chunks: Iterable[Any]) -> Iterator[Any]:
+    def changed(self, chunks: Iterable[Any]) -> Iterator[Any]:
         """The messages among `chunks`, marked; what else the filter gives is cut for one side."""
-        for part in map(self._given, chunks):
-            if part.mode == "messages":
-                yield self._written(part._replace(meta={**part.meta, SIDE_KEY: "once"}))
-
-    def undelivered(self) -> Iterable[Any]:
-        """Parts to send before the first chunk."""
-        return self._marked(self._inner.undelivered())
+        messages = (part for part in map(self._given, chunks) if part.mode == "messages")
+        return map(self._written, super().changed(messages))
 
     def keep_undelivered(self, left: Iterable[Part]) -> None:
         """Queue what the run produced after its consumer disconnected; stock readers have none."""
-        self._inner.keep_undelivered(part for part in left if not _is_of_stock(part))
+        super().keep_undelivered(part for part in left if not _is_of_stock(part))
 
-    def close(self) -> Iterable[Any]:
-        """Parts left to send at the end of a stream that did not fail."""
-        return self._marked(self._inner.close())
 
-    def publish(self) -> None:
-        """Add what was decided to the metrics."""
-        self._inner.publish()
+def _marked(part: Part) -> Part:
+    return part._replace(meta={**part.meta, SIDE_KEY: "once"})
 
 
 def _is_of_stock(part: Part) -> bool:

@@ -53,7 +53,7 @@ def fingerprint(value: Any, *, of_tuples: bytes = b"tuple") -> bytes | None:
     Args:
         value: What may have come before.
         of_tuples: What a tuple counts as: a `list` where the value may come from a checkpoint, as
-            those of `JsonPlusSerializer` hold none.
+            `JsonPlusSerializer` stores tuples as lists.
     """
     known: dict[int, bytes] = {}  # what stands for the containers that were met, by `id()`
 
