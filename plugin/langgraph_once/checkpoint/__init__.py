@@ -38,24 +38,6 @@ from langgraph_once.checkpoint.metadata import (
     opened_metadata as opened_metadata,
     sealed_in as sealed_in,
 )
-from langgraph_once.checkpoint.moving.cells import (
-    Progress as Progress,
-    ReadCell as ReadCell,
-    Source as Source,
-    Trouble as Trouble,
-    told as told,
-    why as why,
-)
-from langgraph_once.checkpoint.moving.migrate import (
-    Migration as Migration,
-    as_upstream as as_upstream,
-    entering as entering,
-    leaving as leaving,
-    migrate as migrate,
-    reading as reading,
-    rotating as rotating,
-)
-from langgraph_once.checkpoint.moving.transfer import transfer as transfer
 from langgraph_once.checkpoint.pieces.collect import Cell as Cell
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue as CutValue
 from langgraph_once.checkpoint.pieces.values import Values as Values
@@ -86,15 +68,51 @@ from langgraph_once.checkpoint.workers import (
 from langgraph_once.lazy import lazily
 
 if TYPE_CHECKING:
+    from langgraph_once.checkpoint.moving.cells import (
+        Progress as Progress,
+        ReadCell as ReadCell,
+        Source as Source,
+        Trouble as Trouble,
+        told as told,
+        why as why,
+    )
+    from langgraph_once.checkpoint.moving.migrate import (
+        Migration as Migration,
+        as_upstream as as_upstream,
+        entering as entering,
+        leaving as leaving,
+        migrate as migrate,
+        reading as reading,
+        rotating as rotating,
+    )
+    from langgraph_once.checkpoint.moving.transfer import transfer as transfer
     from langgraph_once.checkpoint.postgres.saver import OncePostgresSaver, open_postgres_saver
-else:  # what needs the extra `postgres`
+else:  # what commands alone ask for, and what needs the extra `postgres`
     __getattr__, __dir__ = lazily(
         __name__,
         {
+            "langgraph_once.checkpoint.moving.cells": (
+                "Progress",
+                "ReadCell",
+                "Source",
+                "Trouble",
+                "told",
+                "why",
+            ),
+            "langgraph_once.checkpoint.moving.migrate": (
+                "Migration",
+                "as_upstream",
+                "entering",
+                "leaving",
+                "migrate",
+                "reading",
+                "rotating",
+            ),
+            "langgraph_once.checkpoint.moving.transfer": ("transfer",),
             "langgraph_once.checkpoint.postgres.saver": (
                 "OncePostgresSaver",
                 "open_postgres_saver",
-            )
+            ),
         },
     )
 

@@ -104,7 +104,7 @@ def _as_psycopg(sql: str) -> Any:
 _INCOMPLETE: Final = "its tables are not all there; set up as a role that may make them"
 _SHALLOW: Final = "ShallowPostgresSaver made its tables, which keep no history: they are not read"
 _SHALLOW_LACKS: Final = re.compile(r"\b(checkpoint_id|version)\b")
-"""Columns that the tables of `PostgresSaver` have, and those of `ShallowPostgresSaver` lack."""
+"""Columns of `PostgresSaver` that the tables of `ShallowPostgresSaver` lack."""
 _ADVICE: Final = (
     (
         psycopg_pool.PoolTimeout,

@@ -271,12 +271,7 @@ class PostgresTables(PostgresMoves):
     def find_alone(
         self, place: CheckpointRef, assembly: Assembly
     ) -> Program[StoredCheckpoint | None]:
-        """Optimistic `find` without a transaction; None: not found, or no gain here.
-
-        Args:
-            place: Where the checkpoint is.
-            assembly: Takes the pieces of a short thread that nobody remembers.
-        """
+        """`find` by one statement, with the pieces of a short thread that nobody remembers."""
         page, values = _latest(place)
         sql = f"{page} {_READ}"
         if not self.values.remembers(place.thread_id):
