@@ -71,7 +71,10 @@ def outcomes(serde: SerializerProtocol) -> Counter[str]:
     return found
 
 
-OF_3_11 = pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the row is of 3.11")
+OF_3_11 = pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11),
+    reason="the row names what LangGraph's serializer does on Python 3.11; it differs by version",
+)
 
 HELD = {
     "exactly-once": exactly_once,

@@ -106,28 +106,45 @@ asyncio.run(in_a_loop()) if sys.argv[2] == "in_a_loop" else without_a_loop()
 """
 
 
-@pytest.mark.parametrize("how", ["in_a_loop", "without_a_loop"])
-def test_ctrl_c_ends_a_process_whose_database_hangs(here: str, how: str) -> None:
+@contextlib.contextmanager
+def started(program: str, *args: str) -> Iterator[tuple[subprocess.Popen[str], Callable[[], str]]]:
+    """A Python process, and what reads the next line that it prints."""
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, here, how],
+        [sys.executable, "-c", program, *args],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     ) as process:
-        assert process.stdin
         assert process.stdout
-        assert process.stdout.readline() == "opened\n"
+        yield process, process.stdout.readline
+
+
+def go_on(process: subprocess.Popen[str]) -> None:
+    """Give a process the line that it waits for."""
+    assert process.stdin
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def interrupted(process: subprocess.Popen[str], *, wait_s: float) -> int:
+    """Send Ctrl-C to a process that has waited for its database. Return its exit code."""
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.wait(wait_s)
+    finally:
+        process.kill()
+
+
+@pytest.mark.parametrize("how", ["in_a_loop", "without_a_loop"])
+def test_ctrl_c_ends_a_process_whose_database_hangs(here: str, how: str) -> None:
+    with started(PROGRAM, here, how) as (process, says):
+        assert says() == "opened\n"
         with hanging(here):
-            process.stdin.write("\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == "waits\n"
-            time.sleep(0.5)
-            process.send_signal(signal.SIGINT)
-            try:
-                assert process.wait(8) == -signal.SIGINT
-            finally:
-                process.kill()
+            go_on(process)
+            assert says() == "waits\n"
+            assert interrupted(process, wait_s=8) == -signal.SIGINT
 
 
 GRAPH = """
@@ -166,26 +183,12 @@ def test_ctrl_c_ends_a_stream_as_soon_as_with_langgraphs_saver(tmp_path: Path) -
     seconds = {}
     for kind in ("plain", "once"):
         database = str(tmp_path / kind)
-        with subprocess.Popen(
-            [sys.executable, "-c", GRAPH, database, kind],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        ) as process:
-            assert process.stdin
-            assert process.stdout
-            assert process.stdout.readline() == "runs\n"
+        with started(GRAPH, database, kind) as (process, says):
+            assert says() == "runs\n"
             with hanging(database):
-                process.stdin.write("\n")
-                process.stdin.flush()
-                time.sleep(0.5)
+                go_on(process)
                 began = time.monotonic()
-                process.send_signal(signal.SIGINT)
-                try:
-                    process.wait(60)
-                finally:
-                    process.kill()
+                interrupted(process, wait_s=60)
                 seconds[kind] = time.monotonic() - began
     assert seconds["once"] < 2 * max(seconds["plain"], 5), seconds
 
