@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
-from langgraph_once.stream.places import task_in
+from langgraph_once.stream.places import NODE_KEY, NS_SEP, TASK_NS_KEY, node_names, task_in
 
 ANNOTATION_KEY: Final = "once"
 NUMBER_KEY: Final = "once_n"
@@ -63,7 +63,6 @@ class Annotation(TypedDict):
         draft: An empty chunk that says of the message it ends: no task put that into the state.
         streamed: It is what its model run said, though perhaps in another form than the run's
             pieces.
-        listed: Its task wrote it into a list that keeps one message for each id.
         resumed: Its task was done when an earlier stream was cut short. That may have said some
             of it.
         given: The task was given another message under this id, whose place this one takes.
@@ -91,7 +90,6 @@ class Annotation(TypedDict):
     hidden: NotRequired[bool]
     draft: NotRequired[bool]
     streamed: NotRequired[bool]
-    listed: NotRequired[bool]
     resumed: NotRequired[bool]
     given: NotRequired[bool]
     wins: NotRequired[bool]
@@ -118,6 +116,21 @@ def annotated(
         return PrivateMetadata(metadata, annotation)
     annotation["at"] = task_in(metadata)
     return {**metadata, ANNOTATION_KEY: annotation}
+
+
+def written_by(task: str, source: Source, *flags: str, sent: bool) -> dict[str, Any]:
+    """The metadata of what a task wrote, of whose run nothing is known.
+
+    Args:
+        task: The task.
+        source: What is meant by it.
+        flags: The flags of its annotation.
+        sent: Whether the consumer is to read the annotation.
+    """
+    note: Any = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
+    note.update(dict.fromkeys(flags, True))
+    node = "".join(node_names(task.split(NS_SEP))[-1:])
+    return annotated({NODE_KEY: node, TASK_NS_KEY: task}, note, sent=sent)
 
 
 def note_in(metadata: dict[str, Any]) -> Annotation:

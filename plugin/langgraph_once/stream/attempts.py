@@ -327,12 +327,6 @@ class ConcurrentWrites:
             return None, wins
         return before, wins
 
-    def inside(self, task_ns: str, message_id: str) -> BaseMessage | None:
-        """The message of this id that the last step of a graph wrote which a task ran."""
-        _, known = self._steps.get(lineage(task_ns), (None, {}))
-        written = known.get(message_id)
-        return None if written is None else written.message
-
 
 def known_first(
     messages: list[BaseMessage], task: Task, was_hidden: Callable[[str], bool]

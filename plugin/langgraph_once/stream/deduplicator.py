@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -16,8 +17,8 @@ from langchain_core.messages import (
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.annotation import annotation_of
-from langgraph_once.stream.content import content_of
+from langgraph_once.stream.annotation import annotation_of, written_by
+from langgraph_once.stream.content import as_whole, content_of
 from langgraph_once.stream.forms import (
     STATE_MODES,
     Because,
@@ -28,11 +29,11 @@ from langgraph_once.stream.forms import (
     Operation,
 )
 from langgraph_once.stream.hidden import HiddenMessages, Hiding
-from langgraph_once.stream.indexes import with_id
+from langgraph_once.stream.indexes import says, with_id
 from langgraph_once.stream.keeping import keep_undelivered
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.lifecycle import Lifecycle
-from langgraph_once.stream.places import TASK_NS_KEY, PerGraph
+from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, PerGraph, bare, is_inside
 from langgraph_once.stream.repeated import (
     changed_keys,
     has_interrupt,
@@ -209,10 +210,39 @@ class Deduplicator:
                     self.ledger.alias(found.entry, message.id)
 
     def _after_named(self, state: Part) -> Iterator[Operation]:
-        """What is new of a state, after the messages that it shows the ids of."""
-        for named in self.named(state):
-            yield from self.decide(named)
+        """What is new of a state, after the messages that it shows the ids of, or has kept."""
+        for message in (*self.named(state), *self._kept_by(state)):
+            yield from self.decide(message)
         yield from self._state(state)
+
+    def _kept_by(self, state: Part) -> Iterator[Part]:
+        """Messages as a list keeps them that tasks of one step have written, to be fed again.
+
+        A cache may have answered for one of these tasks, or it was done in a run before: what each
+        of them wrote was told then, and only the state tells which of it stays. An interrupt comes
+        with the state of a step that has not ended.
+        """
+        contested = self.ledger.contested
+        if not contested or state.mode != "values" or has_interrupt(state):
+            return
+        shown: defaultdict[str, list[BaseMessage]] = defaultdict(list)
+        for message, _ in listed(state.data):
+            if message.id in contested:
+                shown[message.id].append(message)
+        graph = NS_SEP.join(state.ns)
+        for message_id, kept in shown.items():
+            known = self.ledger.entries(message_id)
+            if graph:
+                known = tuple(each for each in known if is_inside(each.place, graph))
+            writes = {(bare(one.place), one.content) for one in known}  # a task may say one anew
+            said = (any(says(one, message_id, content_of(each)) for each in kept) for one in known)
+            if not known or (len(writes) <= len(kept) and all(said)):
+                continue
+            sent = self._form.reads_annotations
+            meta = written_by(known[-1].place, "node", "wins", "given", sent=sent)
+            yield Part(state.ns, "messages", as_whole(kept[-1]), meta)
+        if not graph:
+            contested.clear()
 
     def hides(self, part: Part) -> bool:
         """Whether a part of mode `messages` is hidden, as `DedupConfig(hide=…)` says."""

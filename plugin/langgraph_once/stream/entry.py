@@ -12,7 +12,6 @@ from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 from langgraph_once.stream.annotation import Annotation
 from langgraph_once.stream.content import Content, Details, StreamedContent
 from langgraph_once.stream.places import akin, lineage
-from langgraph_once.stream.shapes import Part
 
 
 class State(StrEnum):
@@ -48,8 +47,6 @@ class Entry:
         run: The model run that made it, where that is known.
         steps: The steps in which its task and the tasks around it run, outermost first; empty
             where that is not known.
-        order: Where its task stands among those of its step, as `task_order`; empty where that is
-            not known.
         epoch: The number of the stream that delivered it.
         began_in: The number of the stream that delivered it first.
         number: How many messages the ledger had got with it.
@@ -59,8 +56,6 @@ class Entry:
         claimed: The tasks in which a later message has been found to be this one. For each it
             stands for one copy, so that a node may say the same thing twice.
         details: What else the consumer has of it, beside what it says; None if that is not known.
-        written: The part that says it whole, if its task was done in a stream before and this one
-            told so again.
         metadata: Those of its first chunk, while it is open and in want of an annotation.
     """
 
@@ -71,7 +66,6 @@ class Entry:
     within: str = ""
     run: str | None = None
     steps: list[int] = field(default_factory=list)
-    order: tuple[str, ...] = ()
     epoch: int = 0
     began_in: int = 0
     number: int = 0
@@ -80,7 +74,6 @@ class Entry:
     has_usage: bool = True
     claimed: set[str] = field(default_factory=set)
     details: Details | None = None
-    written: Part | None = None
     metadata: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -151,10 +144,6 @@ class Entry:
         if annotation is None:
             return self.run is None
         return self.run == annotation.get("run") and "named" not in annotation
-
-    def is_of_step(self, task: str, steps: list[int]) -> bool:
-        """Whether it is of the step in which `task` runs, in the same graph."""
-        return lineage(self.task)[:-1] == lineage(task)[:-1] and self.steps == steps
 
     def is_beside(self, home: str) -> bool:
         """Whether it is of a graph beside the one that task `home` runs: neither in the other."""

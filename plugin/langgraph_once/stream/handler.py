@@ -426,7 +426,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
 
     def _send_whole(self, written: TaskWrite, *flags: Literal["unnamed", "wins"]) -> None:
-        task, meta, message, source, _, is_listed = written
+        task, meta, message, source, *_ = written
         run = task.runs.get(str(message.id))
         message = as_whole(message)
         metadata = self._annotate(meta[1], source, task, run=run)
@@ -436,24 +436,14 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             note["given"] = True
         if run is not None and run.said == content_of(message):
             note["streamed"] = True
-        if is_listed:
-            note["listed"] = True
         for flag in flags:
             note[flag] = True
         self._send(meta[0], message, metadata, task)
 
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:
-        """Whether it is other than what the task was given, or the graphs around it were.
-
-        A graph inside may have told another: a task beside it there, which was done in a run
-        before, has written this.
-        """
-        if (message_id := str(message.id)) in task.given.named:
-            with_details = self.run.form.tells_details
-            if not task.given.has(message, with_details=with_details):
-                return True
-            inside = self._concurrent.inside(task.ns, message_id)
-            return inside is not None and content_of(inside) != content_of(message)
+        """Whether it is other than what the task was given, or the graphs around it were."""
+        if str(message.id) in task.given.named:
+            return not task.given.has(message, with_details=self.run.form.tells_details)
         return not self._was_given(task, message)
 
     def _was_given(self, task: Task, message: BaseMessage) -> bool:

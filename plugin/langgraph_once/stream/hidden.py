@@ -107,11 +107,8 @@ class HiddenMessages(Lifecycle):
         if not isinstance(message, BaseMessage) or not message.id:
             return self._hiding.hides(part)
         fact = MessageFact(part)
-        if fact.note is not None:  # another is to read it after this
-            if fact.is_streamed:
-                fact.note["streamed"] = True
-            if fact.is_listed:
-                fact.note["listed"] = True
+        if fact.note is not None and fact.is_streamed:  # another is to read it after this
+            fact.note["streamed"] = True
         if fact.is_removal:
             return self._hides_removal(fact)
         is_hidden = self._hides_chunk if fact.is_chunk else self._hides_whole

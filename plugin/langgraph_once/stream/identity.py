@@ -24,7 +24,7 @@ from langgraph_once.stream.entry import Entry, State
 from langgraph_once.stream.forms import Because, DedupStats
 from langgraph_once.stream.indexes import saying
 from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, Place, lineage, task_order
+from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, Place, lineage
 from langgraph_once.stream.shapes import Part
 
 STEP_KEY = "langgraph_step"
@@ -44,13 +44,11 @@ class MessageFact:
         note: What our handler wrote beside it, if it did.
         steps: The steps of the task and those around it, as far as they are known.
         is_streamed: It is what its model run said, though perhaps in another form.
-        is_listed: Its task wrote it into a list that keeps one message for each id.
     """
 
     __slots__ = (
         "_content",
         "id",
-        "is_listed",
         "is_streamed",
         "message",
         "note",
@@ -68,7 +66,6 @@ class MessageFact:
         self.note: Annotation | None = annotation_of(part.meta)
         # Popped: tokens may be lost on the way to a later deduplicator, which must not trust it.
         self.is_streamed = self.note is not None and self.note.pop("streamed", False)
-        self.is_listed = self.note is not None and self.note.pop("listed", False)
         self.steps = self._steps()
         self._content: Content | None = None
 
@@ -114,11 +111,6 @@ class MessageFact:
     def is_empty(self) -> bool:
         """Whether it is a chunk that says nothing: it may bear the usage alone."""
         return not self.message.content and not getattr(self.message, "tool_call_chunks", None)
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """Where its task stands among those of its step."""
-        return task_order(self.part.meta)
 
     def says(self, flag: str) -> bool:
         """Whether the annotation has this flag."""

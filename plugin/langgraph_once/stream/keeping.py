@@ -137,7 +137,7 @@ MAGIC: Final = b"OLDG"
 VERSION: Final = 2
 HEADER_BYTES: Final = len(MAGIC) + 1 + 4
 
-KEPT: Final = ("task", "ids", "within", "steps", "order", "epoch", "is_model", "has_usage")
+KEPT: Final = ("task", "ids", "within", "steps", "epoch", "is_model", "has_usage")
 """Fields of an entry that are kept as they are."""
 
 L = TypeVar("L")
@@ -193,7 +193,9 @@ def unpack_entry(packed: Mapping[str, Any], state: Mapping[str, BaseMessage]) ->
 
     None if a state told what it says, and does so no more.
     """
-    fields = {"task": "", **packed, "id": packed["ids"][0]}
+    # By name: the ledger of another release may hold more.
+    kept = {name: packed[name] for name in KEPT if name in packed}
+    fields = {"task": "", **kept, "id": packed["ids"][0]}
     if "said" in packed:
         kind, text, calls, rest = packed["said"]
         fields["said"] = Content(kind, text, _tuples(calls), _tuples(rest))
@@ -201,8 +203,7 @@ def unpack_entry(packed: Mapping[str, Any], state: Mapping[str, BaseMessage]) ->
         fields |= {"said": content_of(message), "details": details_of(message)}
     else:
         return None
-    fields |= {"order": tuple(packed.get("order", ())), "claimed": {*packed.get("claimed", ())}}
-    return Entry(**fields)
+    return Entry(**fields, claimed={*packed.get("claimed", ())})
 
 
 def _found(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> BaseMessage | None:

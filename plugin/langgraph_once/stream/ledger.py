@@ -104,6 +104,8 @@ class Ledger:
         updates: Fingerprints of updates delivered, each with its epoch.
         undelivered: What was said when the consumer had left; noted as if it had it.
         pending_ids: What was written without an id, and no state has shown yet.
+        contested: The ids of messages that tasks of a step which has not ended may each have
+            written; its state tells which of them the list keeps.
         hidden: What was hidden from the consumer, where something is.
         reader: The remote stream that writes now, where one does.
         left_at: The checkpoint that the thread stood at when a stream left it.
@@ -123,6 +125,7 @@ class Ledger:
         self.updates: dict[bytes, int] = {}
         self.undelivered: deque[Part] = deque()
         self.pending_ids: PendingIds = PendingIds()
+        self.contested: set[str] = set()
         self.hidden: Ledger | None = None
         self.reader: object = None
         self.left_at: str = ""
@@ -154,6 +157,7 @@ class Ledger:
             entry.stand()
         self._ran.clear()
         self._waits = False
+        self.contested.clear()
         self.states.clear()  # a new stream may have a new reader, who wants a state first
         if self.hidden is not None:
             self.hidden.begin()

@@ -42,7 +42,6 @@ class Case(StrEnum):
     NOT_KEPT = auto()
     KEPT_BY_NOW = auto()
 
-    OUTRANKED = auto()
     OVERRIDES = auto()
     SAME = auto()
     LONGER = auto()
@@ -149,9 +148,6 @@ class Lifecycle:
 
     def _of_whole(self, fact: MessageFact) -> tuple[Case, Match | None]:
         self._before_whole(fact)
-        if fact.is_listed and (kept := self._written_beside(fact)) is not None:
-            case = Case.OUTRANKED if kept.order > fact.order else Case.OVERRIDES
-            return case, Match(kept, Because.CONCURRENT_WRITE)
         if (match := self.identity.of_whole(fact)) is not None:
             return self._of_known(fact, match), match
         match = self.identity.of_copy(fact)
@@ -170,14 +166,6 @@ class Lifecycle:
         )
         if fact.says("resumed") and not waited:
             ledger.goes_on(fact.id, fact.content, fact.task, ns, unnamed=fact.is_unnamed)
-
-    def _written_beside(self, fact: MessageFact) -> Entry | None:
-        """What a task beside its own wrote under its id that was done in a stream before.
-
-        Of the tasks that run in one stream, the handler knows who wrote what.
-        """
-        found = (entry for entry in self._ledger.entries(fact.id) if entry.written is not None)
-        return next((e for e in found if e.is_of_step(fact.task, fact.steps)), None)
 
     def _of_known(self, fact: MessageFact, match: Match) -> Case:
         """How a whole message stands to what the consumer has under its id."""
@@ -308,17 +296,6 @@ class Lifecycle:
         self._ledger.claim(entry, fact.task)
         self._ledger.alias(entry, fact.id)
 
-    def _outranked(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
-        """What the list drops for one that the consumer has, and has more under its id perhaps."""
-        lost = [each for each in self._beside(fact) if each is not match.entry]
-        if not lost:
-            yield Operation(Kind.COMMIT, match.because)
-            return
-        for entry in lost:
-            self._ledger.drop(entry)
-        yield removing(fact.part, fact.id, match.because)
-        yield Operation(Kind.REPLACE, match.because, match.entry.written)
-
     def _overrides(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         """A message for which the list drops those that tasks beside its own have written."""
         self._stands(fact, match.entry)
@@ -339,8 +316,6 @@ class Lifecycle:
     def _stands(self, fact: MessageFact, entry: Entry) -> None:
         self._recognized(fact, entry)
         entry.epoch = self._ledger.epoch
-        if entry.task == fact.task:
-            entry.order = fact.order
 
     def _same(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         self._stands(fact, match.entry)
@@ -371,6 +346,7 @@ class Lifecycle:
 
     def _edited(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         self._stands(fact, match.entry)
+        self._ledger.contested.add(fact.id)
         yield from self._replaced(fact, match.entry, Because.EDITED)
 
     def _copy(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
@@ -437,7 +413,7 @@ class Lifecycle:
         return Operation(Kind.COMMIT, because, fact.part._replace(data=last))
 
     def _deliver(self, fact: MessageFact) -> None:
-        ledger, entry = self._ledger, Entry(fact.task, fact.id, fact.content, order=fact.order)
+        ledger, entry = self._ledger, Entry(fact.task, fact.id, fact.content)
         entry.note(fact.note, fact.steps)
         if self._tells_details:
             entry.details = details_of(fact.message)
@@ -505,9 +481,6 @@ class Lifecycle:
             _respaced_copy,
         ),
         Case.NO_ID_YET: Rule("whole, no id", "nothing", (), (Kind.HOLD,), _no_id_yet),
-        Case.OUTRANKED: Rule(
-            "whole", "another write, which the list keeps", RETURNED, OVERRIDES, _outranked
-        ),
         Case.OVERRIDES: Rule(
             "whole", "another write, which the list drops", RETURNED, OVERRIDES, _overrides
         ),

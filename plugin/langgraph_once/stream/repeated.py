@@ -14,7 +14,7 @@ none, so it counts as changed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -27,13 +27,11 @@ from langchain_core.messages import BaseMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
-from langgraph_once.stream.annotation import SCHEMA_VERSION, Annotation, Source, annotated
+from langgraph_once.stream.annotation import written_by
 from langgraph_once.stream.content import as_whole, content_of
-from langgraph_once.stream.entry import Entry
-from langgraph_once.stream.indexes import says
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.messages_within import found_in_update
-from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, Place, bare
+from langgraph_once.stream.places import NS_SEP, Place
 from langgraph_once.stream.shapes import INTERRUPT_KEY, Part
 from langgraph_once.stream.state_cut import IsMessageKeyIn, listed
 
@@ -189,21 +187,18 @@ class CachedParts:
     has_cache: bool
     with_results: bool = True
     annotates: bool = True
-    _said: dict[str, Entry] = field(default_factory=dict, init=False)
 
     def expand(self, part: Part) -> Iterator[Part]:
         """A part of mode `updates`, if it was asked for, after the messages only it tells of."""
         wants_updates = "updates" in self.modes
         came_before = is_repeated_update(part, self.ledger, note=not wants_updates)
         is_news = is_cached(part) and (self.has_cache or self.ledger.epoch > 1)
-        for node, update in part.data.items() if came_before or is_news or self._said else ():
+        for node, update in part.data.items() if came_before or is_news else ():
             if came_before:
                 for message, _ in listed(update):
                     self._stand(part.ns, node, message)
-            elif is_news and node != METADATA_KEY:
+            elif node != METADATA_KEY:
                 yield from self._messages(part, node, update)
-            elif not is_cached(part):
-                yield from self._left_as_given(part.ns, node, update)
         if wants_updates:
             yield part
 
@@ -220,9 +215,7 @@ class CachedParts:
         for known in entries:
             self.ledger.claim(known, task)  # so that no other is taken for it
             known.epoch = self.ledger.epoch
-            if bare(known.task) == task:  # else the list keeps what a task beside wrote
-                meta = self._meta(node, known.task, "node")
-                known.written = Part(ns, "messages", as_whole(message), meta)
+        self.ledger.contested.add(str(message.id))  # a task beside it may write it, too
         return was_told
 
     def _messages(self, part: Part, node: str, update: Any) -> Iterator[Part]:
@@ -247,35 +240,11 @@ class CachedParts:
                 continue  # it waits for its id
             if not self.ledger.goes_on(message_id, content, task, part.ns, unnamed=False):
                 gone = RemoveMessage(id=message_id)  # some of it may have come unnoted
-                meta = self._meta(node, task, "resume", resumed=True)
+                meta = written_by(task, "resume", "resumed", sent=self.annotates)
                 yield Part(part.ns, "messages", gone, meta)
         for message, is_unnamed in said:
             is_known = bool(self.ledger.entries(str(message.id)))
             flags = {"unnamed": is_unnamed, "given": is_known, "resumed": not self.has_cache}
-            meta = self._meta(node, task, "node", **flags)
+            told = [flag for flag, holds in flags.items() if holds]
+            meta = written_by(task, "node", *told, sent=self.annotates)
             yield Part(part.ns, "messages", as_whole(message), meta)
-            own = (each for each in self.ledger.entries(str(message.id)) if each.task == task)
-            self._said.update((str(message.id), each) for each in own)
-
-    def _left_as_given(self, ns: Place, node: str, update: Any) -> Iterator[Part]:
-        """What a task that ran returns as it was given, and a cached one beside it has changed.
-
-        The handler is silent on it: of the tasks that it knows, none has changed it. The list
-        keeps what the task wrote whose name is last, until a later step changes it.
-        """
-        for message, _ in listed(update) if self._said else ():
-            message_id = str(message.id)
-            beside = self._said.get(message_id)
-            if beside is None or self.ledger.entries(message_id) != (beside,):
-                continue
-            graph, _, cached = beside.task.rpartition(NS_SEP)
-            is_kept = graph == NS_SEP.join(ns) and cached < node
-            if is_kept and not says(beside, message_id, content_of(message)):
-                meta = self._meta(node, NS_SEP.join((*ns, node)), "node", given=True, wins=True)
-                yield Part(ns, "messages", as_whole(message), meta)
-
-    def _meta(self, node: str, task: str, source: Source, **flags: bool) -> dict[str, Any]:
-        note: Any = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
-        note.update({flag: True for flag, holds in flags.items() if holds})
-        metadata = {"langgraph_node": node, TASK_NS_KEY: task}
-        return annotated(metadata, note, sent=self.annotates)

@@ -115,17 +115,6 @@ def test_an_edit_comes_again_only_after_a_stream_that_was_cut_short(
     assert [type(part.data) for part in parts] == told
 
 
-def test_what_a_done_task_wrote_is_not_taken_for_what_one_beside_said_under_its_id() -> None:
-    dedup = Deduplicator(ledger=(ledger := Ledger()))
-    for name in ("a:1", "b:1"):
-        said = AIMessage(name, id="m")
-        list(dedup.feed(Part((), "messages", said, {"langgraph_checkpoint_ns": name})))
-    cached = CachedParts("messages", ledger, is_default_key, has_cache=True)
-    update = {"a": {"messages": [AIMessage("a:1", id="m")]}, "__metadata__": {"cached": True}}
-    list(cached.expand(Part((), "updates", update)))
-    assert [entry.task for entry in ledger.entries("m") if entry.written] == ["a:1"]
-
-
 def edits_beside(cached: str, edits: str) -> Any:
     """A graph of nodes side by side, "a" and "b", both of which write the last message.
 
@@ -150,7 +139,7 @@ def edits_beside(cached: str, edits: str) -> Any:
 
 @pytest.mark.parametrize(
     ("cached", "edits", "in_a_graph"),
-    [("a", "a", False), ("b", "b", False), ("a", "a", True), ("b", "b", True), ("b", "a", True)],
+    [(cached, edits, inside) for cached in "ab" for edits in "ab" for inside in (False, True)],
 )
 def test_of_a_cached_and_a_live_task_that_write_one_message_the_reader_has_the_list_s(
     cached: str, edits: str, in_a_graph: bool

@@ -5,7 +5,6 @@ A row that no graph leads to is a condition that nothing tests: it gets a scenar
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import threading
@@ -34,19 +33,13 @@ THREAD: Any = {"configurable": {"thread_id": "1"}}
 MESSAGES: Any = {"stream_mode": "messages"}
 
 
-def written_side_by_side(*, resumed: bool) -> None:
-    """Tasks of one step write under one id, the second when the first is told.
-
-    Resumed: the second to write is the first in order, and fails before it writes.
-    """
-    is_told, failures = threading.Event(), iter([resumed])
+def written_side_by_side() -> None:
+    """Tasks of one step write under one id, the second when the first is told."""
+    is_told = threading.Event()
 
     def writes(name: str) -> Any:
-        is_late = name == ("a" if resumed else "b")
-
         def write(_: Any) -> Any:
-            if is_late and is_told.wait(5) and next(failures):
-                raise TimeoutError
+            assert name == "a" or is_told.wait(5)
             return {"messages": [AIMessage(f"From {name}.", id="one")]}
 
         return write
@@ -56,14 +49,9 @@ def written_side_by_side(*, resumed: bool) -> None:
     builder.add_edge(START, "begin")
     for name in ("a", "b"):
         builder.add_node(name, writes(name)).add_edge("begin", name)
-    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
-    with contextlib.suppress(TimeoutError):
-        for message, _ in graph.stream(ASKED, THREAD, **MESSAGES):
-            if message.text.startswith("From"):
-                is_told.set()
-    if resumed:
-        failures = iter([False])
-        list(graph.stream(None, THREAD, **MESSAGES))
+    for message, _ in exactly(builder.compile()).stream(ASKED, **MESSAGES):
+        if message.text.startswith("From"):
+            is_told.set()
 
 
 def two_models_one_behind() -> None:
@@ -129,8 +117,7 @@ CASES: Final[dict[Case, tuple[Scene, Source]]] = {
     Case.COPY: ("copied-openai", "dedup"),
     Case.RESPACED_COPY: ("copied-stripped-under-own-id", "once"),
     Case.NO_ID_YET: ("as-dict", "once"),
-    Case.OUTRANKED: (functools.partial(written_side_by_side, resumed=True), "once"),
-    Case.OVERRIDES: (functools.partial(written_side_by_side, resumed=False), "once"),
+    Case.OVERRIDES: (written_side_by_side, "once"),
     Case.RUNS_AGAIN: ("retried-text", "once"),
     Case.CUT_SHORT: ("resumed-beside", "once"),
     Case.REMOVED: ("removed-answer", "once"),
@@ -155,7 +142,7 @@ REASONS: Final[dict[Because, tuple[Scene, Source]]] = {
     Because.REMOVED: ("removed-answer", "once"),
     Because.REST: ("copied-lengthened", "once"),
     Because.WHITE_SPACE: ("copied-stripped", "once"),
-    Because.CONCURRENT_WRITE: (functools.partial(written_side_by_side, resumed=False), "once"),
+    Because.CONCURRENT_WRITE: (written_side_by_side, "once"),
     Because.NO_ID_YET: ("as-dict", "once"),
     Because.NOT_KEPT: ("says-other", "once"),
 }

@@ -92,9 +92,6 @@ EXAMPLES: dict[Case, tuple[list[Part], list[str]]] = {
 }
 """The parts, and what follows the last of them."""
 
-IN_TESTS_OF_THEIR_OWN = {Case.OUTRANKED}
-"""It needs two tasks of one step and a resume: test_siblings.py."""
-
 
 class Traced(Lifecycle):
     """Notes each case with the operations that followed."""
@@ -127,7 +124,7 @@ def test_each_case_has_an_example(case: Case) -> None:
 
 
 def test_the_table_has_a_rule_for_each_case_and_each_case_an_example() -> None:
-    assert {*Lifecycle.rules} == {*Case} == {*EXAMPLES} | IN_TESTS_OF_THEIR_OWN
+    assert {*Lifecycle.rules} == {*Case} == {*EXAMPLES}
 
 
 def test_the_table_leads_to_each_state() -> None:

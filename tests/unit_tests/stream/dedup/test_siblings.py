@@ -145,23 +145,6 @@ def test_a_later_step_takes_the_place_of_what_a_step_wrote_before_a_resume() -> 
     assert folded(told) == {"one": "From a."}
 
 
-@pytest.mark.parametrize(("graph", "goes"), [("inside:1", True), ("inside:2", False)])
-def test_a_done_task_wrote_into_the_list_of_its_own_graph(graph: str, goes: bool) -> None:
-    def part(task: str, **more: Any) -> Part:
-        note = {"v": 1, "source": "node", "attempt": 1, "steps": [1, 1], **more}
-        about: Any = {"langgraph_checkpoint_ns": task, "langgraph_path": (task[-1],)}
-        about["once"] = {**note, "at": task}
-        return Part((graph,), "messages", AIMessage(task, id="one"), about)
-
-    dedup = Deduplicator()
-    (before,) = dedup.feed(part("inside:1|n:1"))
-    (entry,) = dedup.ledger.entries("one")
-    entry.written = before
-    kinds = [type(out.data) for out in dedup.feed(part(f"{graph}|n:2", listed=True))]
-    assert (RemoveMessage in kinds) is goes
-    assert AIMessage in kinds
-
-
 class Added(TypedDict):
     messages: Annotated[list[Any], operator.add]
 
