@@ -148,6 +148,10 @@ class Task:
         self.given, self.runs, self.said = GivenToTask(), {}, {}
         return True
 
+    def came_in_unnamed(self) -> list[Content]:
+        """What was given without an id to what was started in it."""
+        return [said for given in self.started for said in given.unnamed()]
+
     def end(self) -> bool:
         """Note an end; whether the task itself has ended, not something in it of its name."""
         self._open -= 1

@@ -316,8 +316,10 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self.seen -= self._standing.added
         step = None if task.is_sent else task.steps[-1]
         found = [*found_in_input(inputs)]
-        around = [outer.given for outer in self._tasks.outer(task.ns)]
-        unproven = self._standing.unproven(graph_of(task), step, inputs, found)
+        outer = self._tasks.outer(task.ns)
+        around = [each.given for each in outer]
+        came_in = outer[-1].came_in_unnamed if outer else None
+        unproven = self._standing.unproven(graph_of(task), step, inputs, found, came_in)
         unproven.update(*(given.still_unproven(found) for given in around))
         task.given.add(inputs, found, unproven, with_details=self.run.form.tells_details)
         for given in around:

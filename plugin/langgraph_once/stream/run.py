@@ -59,6 +59,15 @@ class GivenToGraph:
         self._given = [(key, messages_in(item), _items(item)) for key, item in given]
         self._messages: list[BaseMessage] | None = None
 
+    def unnamed(self) -> list[Content]:
+        """What messages in it say that have no id; one that is there twice, twice."""
+        return [
+            said
+            for _, messages, items in self._given
+            for each in (*messages, *filter(is_raw, items))
+            if getattr(each, "id", None) is None and (said := _content(each)) is not None
+        ]
+
     def has(
         self, content: Content, is_message_key: IsMessageKey, *, under: str | None = None
     ) -> bool:
@@ -220,7 +229,14 @@ class Standing:
         self.added: set[str] = set()
         self._told: set[str] = set()
 
-    def unproven(self, graph: str, step: int | None, value: Any, found: Messages) -> set[int]:
+    def unproven(
+        self,
+        graph: str,
+        step: int | None,
+        value: Any,
+        found: Messages,
+        came_in: Callable[[], Sequence[Content]] | None = None,
+    ) -> set[int]:
         """The messages in the input of a task that nobody may have been told of, by `id()`.
 
         Args:
@@ -229,6 +245,9 @@ class Standing:
                 task of a `Send`, which gives what need not stand anywhere.
             value: The input.
             found: The messages in it.
+            came_in: Tells what was given to its graph without an id, if that is inside another. One
+                that was left goes on from a checkpoint of its own, which may hold what a node
+                around it had added in place and nobody was told of.
         """
         added = self.added
         new = {id(message) for _, message in found if added and str(message.id) in added}
@@ -239,7 +258,8 @@ class Standing:
             first, keys, known = step, set(), []
         unnamed = [(key, message) for key, message in found if message.id is None]
         if step == first:
-            known += [(m, content_of(m)) for key, m in unnamed if key not in keys]
+            stood = [(m, content_of(m)) for key, m in unnamed if key not in keys]
+            known += stood if came_in is None or not stood else _of_those(stood, came_in())
             keys |= {key for key, _ in entries_of(value)}
         self._graphs[graph] = first, keys, known
         if not unnamed:
@@ -260,6 +280,17 @@ class Standing:
     def end(self, given: GivenToTask) -> None:
         """Note what a task that ends has added to its input in place, and did not return."""
         self.added.update(id_ for id_ in given.added_in_place() if id_ not in self._told)
+
+
+def _of_those(
+    messages: list[tuple[BaseMessage, Content]], contents: Sequence[Content]
+) -> Iterator[tuple[BaseMessage, Content]]:
+    """The messages that say one of these, each as often as it is there."""
+    left = [*contents]
+    for message, content in messages:
+        if content in left:
+            left.remove(content)
+            yield message, content
 
 
 def _unknown(

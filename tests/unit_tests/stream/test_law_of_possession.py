@@ -748,6 +748,18 @@ LISTS = st.lists(
     subgraphs=True,
     version="v1",
 )
+@example(
+    nodes=[("appends", "a"), ("graph", [("asks", "b"), ("appends", "c")])],
+    **{**USUAL, "subgraphs": True},
+)
+@example(
+    nodes=[
+        ("asks_twice", "ok"),
+        ("appends", "ok"),
+        ("graph", [("asks", "ha ha ha"), ("appends", "ok")]),
+    ],
+    **{**USUAL, "subgraphs": True},
+)
 def test_nor_of_lists_that_nodes_replace(
     nodes: Any, config: DedupConfig, modes: Any, subgraphs: bool, version: Any
 ) -> None:
