@@ -13,7 +13,6 @@ callback_events  The same for readers of `astream_events`.
 session          One stream of a thread: its ledger is opened as the run begins, saved at the end.
 bookkeeping      What is asked of savers and stores: it fails no stream, nor holds it up.
 readers          Who reads a stream, gets which form, and whether its messages are numbered.
-recording        One run for two consumers: what LangGraph streams of it, and what we do.
 
 A running graph in, its messages out, each with an annotation that tells what it is:
 

@@ -52,6 +52,7 @@ from langgraph_once.stream.keeping import (
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.readers import (
     PLAIN_READER,
+    RecordingFilter,
     configurable_of,
     form_of,
     is_in_a_node,
@@ -61,7 +62,6 @@ from langgraph_once.stream.readers import (
     numbering,
     wants_numbers,
 )
-from langgraph_once.stream.recording import RecordingFilter
 from langgraph_once.stream.repeated import CachedParts
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import UNSAVED, StreamThread, twin_of, unread
