@@ -191,6 +191,7 @@ def original_of(
     return None
 
 
+# Each is compared with what a state shows: that time, more than their memory, is what is bounded.
 MAX_PENDING = 1024
 
 
@@ -230,15 +231,30 @@ def with_id(part: Part, message_id: str) -> Part:
 
 
 class PendingIds(deque[PendingId]):
-    """Those that the state has not named yet; the last ones only, so that they are bounded.
+    """Those that the state has not named yet; `MAX_PENDING` at most.
 
     Attributes:
         states: For each graph what its last state held without an id, by place.
     """
 
     def __init__(self) -> None:
-        super().__init__(maxlen=MAX_PENDING)
+        super().__init__()
         self.states: PerGraph[dict[Place, Counter[Content]]] = PerGraph()
+
+    def note(self, pending: PendingId) -> None:
+        """Note one more; if there are too many, in place of the oldest that the consumer has."""
+        if len(self) >= MAX_PENDING:
+            had = next((known for known in self if known.part is None), None)
+            if had is None:
+                return
+            self.remove(had)
+        self.append(pending)
+
+    def overdue(self) -> Part | None:
+        """The oldest part that waits, if as many wait as may: it is to go out as it is."""
+        if len(self) < MAX_PENDING or any(known.part is None for known in self):
+            return None
+        return self.popleft().part
 
     def comes_in_update(self, ns: Place, content: Content) -> bool:
         """Whether an update of `ns` carries what mode `messages` has, or is going to have."""

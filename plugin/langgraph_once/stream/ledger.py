@@ -440,7 +440,7 @@ class Ledger:
         pending = PendingId(
             ns=ns, content=content, entry=entry, part=part, in_update=in_update, epoch=self.epoch
         )
-        self.pending_ids.append(pending)
+        self.pending_ids.note(pending)
 
     def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
         """Whether an id that is not known yet is that of a message written without one."""

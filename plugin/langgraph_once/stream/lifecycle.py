@@ -362,6 +362,8 @@ class Lifecycle:
         """It goes out when a state shows its id; it takes the place of what it repeats then."""
         if match is not None:
             self._recognized(fact, match.entry)
+        if (overdue := self._ledger.pending_ids.overdue()) is not None:
+            yield from self._new(MessageFact(overdue), None)
         self._ledger.await_id(fact.part.ns, fact.content, part=fact.part)
         yield Operation(Kind.HOLD, Because.NO_ID_YET)
 
@@ -480,7 +482,7 @@ class Lifecycle:
             REPLACED,
             _respaced_copy,
         ),
-        Case.NO_ID_YET: Rule("whole, no id", "nothing", (), (Kind.HOLD,), _no_id_yet),
+        Case.NO_ID_YET: Rule("whole, no id", "nothing", (), (*NEW, Kind.HOLD), _no_id_yet),
         Case.OVERRIDES: Rule(
             "whole", "another write, which the list drops", RETURNED, OVERRIDES, _overrides
         ),

@@ -9,7 +9,9 @@ from langchain_core.messages import AIMessage
 
 from langgraph_once.stream import Part
 from langgraph_once.stream.content import content_of
-from langgraph_once.stream.indexes import PendingId, PendingIds
+from langgraph_once.stream.indexes import MAX_PENDING, PendingId, PendingIds
+from tests.exact import exactly
+from tests.unit_tests.stream.scenes import ASKED, chain, folded
 
 SAID = content_of(AIMessage("Hello."))
 WAITS = Part(("inner:1",), "messages", AIMessage("Hello.", id="ours"), {})
@@ -56,3 +58,12 @@ def test_where_it_shows_under_an_id(ns: Any, in_update: bool, snapshot: bool, is
 def test_only_what_waits_is_taken_where_that_is_asked(part: Part | None, is_it: bool) -> None:
     found = pending(part=part).take(SAID, (), snapshot=True, waits=True)
     assert (found is not None) is is_it
+
+
+@pytest.mark.parametrize("modes", [["messages"], ["messages", "values"]])
+def test_of_more_messages_than_may_wait_none_is_lost(modes: list[str]) -> None:
+    """A node loads a long thread as pairs, and a state names them all at once."""
+    texts = [f"Message {at}." for at in range(MAX_PENDING + 3)]
+    graph = exactly(chain(lambda _: {"messages": [("ai", text) for text in texts]}))
+    said = [data for mode, data in graph.stream(ASKED, stream_mode=modes) if mode == "messages"]
+    assert list(folded(said).values()) == texts
