@@ -39,6 +39,7 @@ from langgraph_once.stream.messages_within import found_in_input, found_in_updat
 from langgraph_once.stream.places import TASK_NS_KEY, lineage
 from langgraph_once.stream.run import PENDING
 
+# Of what was hidden, and a node may still return; one that is forgotten is shown if it does.
 MAX_KNOWN = 256
 
 

@@ -30,6 +30,7 @@ from langgraph_once.stream.content import Content, content_of, details_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.shapes import Part
 
+# Between steps a thread takes 126 bytes, amid a step the texts of what its tasks have said.
 MAX_THREADS = 1_000
 MAX_BYTES = 16 * 1024 * 1024
 

@@ -46,6 +46,7 @@ from langgraph_once.stream.shapes import Part
 Fingerprints: TypeAlias = dict[str, bytes | None]
 """Of a state, by its keys."""
 
+# A thread of that many is longer than a model can read; what is forgotten comes once more.
 MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
 OVERHEAD_BYTES = 400

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 ATOMS = frozenset({str, int, float, bool, bytes, bytearray, complex, type(None)})
 NO_MESSAGES = (str, bytes, bytearray, memoryview, range)
 OVERWRITE = "__overwrite__"
+# Deeper than any state has them, and far from the end of Python's stack.
 MAX_DEPTH = 32
 ROOT_KEY = "__root__"
 DEFAULT_KEY = "messages"

@@ -91,6 +91,7 @@ def node_path(namespace: Iterable[str]) -> str:
 
 V = TypeVar("V")
 
+# A node may start graphs without end; `docs/limits.md` says what forgetting one costs.
 MAX_GRAPHS: Final = 1_024
 
 

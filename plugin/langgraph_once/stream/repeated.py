@@ -38,6 +38,7 @@ from langgraph_once.stream.state_cut import IsMessageKeyIn, listed
 ATOMS = frozenset(
     {str, int, float, bool, type(None), date, datetime, time, timedelta, Decimal, UUID, complex}
 )
+# What is deeper counts as changed: at worst it comes once more.
 MAX_DEPTH = 64
 
 
