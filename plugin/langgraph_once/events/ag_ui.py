@@ -28,7 +28,7 @@ from langgraph_once.events.vocabulary import (
     ToolCallStartedEvent,
     ToolResultEvent,
 )
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 from langgraph_once.stream import Where
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph_once.events.ag_ui import AgUiRenderer, to_ag_ui
 from langgraph_once.events.codec import public_dict, to_dict
 from langgraph_once.events.vocabulary import Event
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 
 if TYPE_CHECKING:
     from sse_starlette import ServerSentEvent

@@ -17,8 +17,7 @@ from langgraph_once import extensions
 from langgraph_once.checkpoint import backend_of, kind_of, stock_wrote
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, StorageError
-from langgraph_once.extras import install_command
-from langgraph_once.floors import old_packages, told
+from langgraph_once.floors import install_command, old_packages, told
 from langgraph_once.manifest import Manifest, misspelt
 from langgraph_once.platform.check.components import check_graphs, check_sockets
 from langgraph_once.platform.check.findings import CheckFinding, Effect, finding, findings_of

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.errors import ConfigError, EncryptionError
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 from langgraph_once.redaction import shown
 from langgraph_once.serde.layers.tag import may_be_bound
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 
 try:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -19,8 +19,7 @@ try:
 except ImportError:
     raise ImportError(f"/once/metrics needs an extra: {install_command('metrics')}") from None
 
-from langgraph_once.metrics.counts import Durations
-from langgraph_once.metrics.table import METRICS, Metric
+from langgraph_once.metrics import METRICS, Durations, Metric
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
