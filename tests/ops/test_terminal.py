@@ -24,7 +24,7 @@ from langgraph_once.commands.terminal import tell
 from langgraph_once.compare import ItemOpened, SideView, TextAppended, View
 from langgraph_once.compare.comparison import faults
 from langgraph_once.errors import PayloadError, StorageError
-from langgraph_once.serde.trust.policy import Trust
+from langgraph_once.serde.trust import Trust
 from langgraph_once_ops.verify import repair
 from tests.forked import run_once
 

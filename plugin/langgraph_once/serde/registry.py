@@ -22,18 +22,23 @@ from langgraph_once.serde.format import (
     object_of,
 )
 from langgraph_once.serde.names import classes_in, found, is_alias, name_of
-from langgraph_once.serde.opaque import STAND_INS, bare, source_of
+from langgraph_once.serde.opaque import (
+    STAND_INS,
+    UnavailableError,
+    UnwritableError,
+    bare,
+    source_of,
+)
 from langgraph_once.serde.plans import arrays, arrow, builtin, exceptions, frames, models, records
 from langgraph_once.serde.plans.adapted import AdapterForm, adapted, imported_from
 from langgraph_once.serde.plans.base import Form, Maker, Makers, Out, Plan, check, version_of
 from langgraph_once.serde.plans.values import BY_TYPE
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.stock import StockForm
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
     from langgraph_once.serde.limits import Budget
-    from langgraph_once.serde.trust.policy import Trust
+    from langgraph_once.serde.trust import Trust
 
 _MAX_KNOWN: Final = 4096
 """Bounds the memory of a process that meets ever new classes."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from langgraph_once.platform.wiring.find_graphs import find_graphs, module_name
+from langgraph_once.platform.wiring import find_graphs, module_name
 
 
 def write(root: Path, **files: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from langgraph_once.platform.wiring.plan import JsonText
+from langgraph_once.platform.wiring import JsonText
 
 WIDE = '{\n    "b": {"x": 1},\n    "a": [\n        1\n    ],\n    "o": {}\n}\n'
 

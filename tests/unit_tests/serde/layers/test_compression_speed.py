@@ -8,14 +8,14 @@ import os
 import sys
 
 import pytest
+from langgraph_once.serde.layers import compression
 from pydantic import SecretStr
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers import compression
-from langgraph_once.serde.layers.compression import Compression
-from langgraph_once.serde.layers.encryption import KeyRing
+from langgraph_once.serde.compression import Compression
+from langgraph_once.serde.encryption import KeyRing
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -14,7 +14,7 @@ import zstandard
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.compression import _DICTIONARIES, Compression, _content
+from langgraph_once.serde.compression import _DICTIONARIES, Compression, _content
 from tests.data.dictionary.states import Application, gemini, states
 
 if sys.version_info >= (3, 14):

@@ -19,8 +19,14 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, StorageError
 from langgraph_once.floors import install_command, old_packages, told
 from langgraph_once.manifest import Manifest, misspelt
-from langgraph_once.platform.check.components import check_graphs, check_sockets
-from langgraph_once.platform.check.findings import CheckFinding, Effect, finding, findings_of
+from langgraph_once.platform.components import (
+    CheckFinding,
+    Effect,
+    check_graphs,
+    check_sockets,
+    finding,
+    findings_of,
+)
 from langgraph_once.platform.startup import check_extensions, check_store_database, serializer_for
 from langgraph_once.platform.targets import load_object
 from langgraph_once.redaction import shown

@@ -26,7 +26,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph_once.errors import ConfigError, EncryptionError
 from langgraph_once.floors import install_command
 from langgraph_once.redaction import shown
-from langgraph_once.serde.layers.tag import may_be_bound
+from langgraph_once.serde.tag import may_be_bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import CipherProtocol
     from pydantic import SecretStr
 
-    from langgraph_once.serde.layers.aes_gcm import AesKey
+    from langgraph_once.serde.aes_gcm import AesKey
 
 BoundTo: TypeAlias = tuple[str | int | None, ...]
 """Names the place where a blob is stored, and no other; empty where nobody says which."""
@@ -161,7 +161,7 @@ def needed_key(tag: str, data: bytes) -> str:
 
 
 def _key(key_id: str, secret: SecretStr) -> AesKey:
-    from langgraph_once.serde.layers.aes_gcm import AesKey
+    from langgraph_once.serde.aes_gcm import AesKey
 
     setting = f"SerdeConfig.encryption_keys.{shown(key_id)}"
     if not 0 < len(_utf8(key_id)) <= _MAX_KEY_ID_BYTES:
