@@ -8,7 +8,7 @@ import os
 import sys
 
 import pytest
-from langgraph_once.serde.layers import compression
+from langgraph_once.serde import compression
 from pydantic import SecretStr
 
 from langgraph_once.config import SerdeConfig

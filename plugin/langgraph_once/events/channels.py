@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from pydantic_core import to_jsonable_python
 
 from langgraph_once.events.config import ChannelConfig
-from langgraph_once.events.reading.thread_memory import Bounded, RecentKeys
+from langgraph_once.events.thread_memory import Bounded, RecentKeys
 from langgraph_once.events.vocabulary import (
     ArtifactEvent,
     ChannelUpdateEvent,

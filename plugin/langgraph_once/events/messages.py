@@ -1,9 +1,13 @@
-"""Parts of mode `messages` to events: tokens, and the life of their messages."""
+"""Parts of mode `messages` to events: tokens, and the life of their messages.
+
+`OpenMessage` is a message while it streams: its chunks, and the message they add up to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from dataclasses import InitVar, dataclass, field
+from typing import Any, Final, cast
 
 from langchain_core.messages import (
     AIMessage,
@@ -11,20 +15,22 @@ from langchain_core.messages import (
     BaseMessage,
     BaseMessageChunk,
     ToolMessage,
+    merge_content,
 )
-from langchain_core.messages.ai import UsageMetadata, add_usage
+from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks, add_usage
+from langchain_core.messages.utils import message_chunk_to_message
 
 from langgraph_once.events.config import TokenStreamingConfig
-from langgraph_once.events.reading.content_blocks import (
+from langgraph_once.events.content_blocks import (
     TextKind,
     only_piece,
     text_pieces,
 )
-from langgraph_once.events.reading.open_message import OpenMessage
-from langgraph_once.events.reading.thread_memory import KnownMessage, MessageOrigin, ThreadMemory
-from langgraph_once.events.reading.tool_calls import MessageCalls, ToolCalls
+from langgraph_once.events.thread_memory import KnownMessage, MessageOrigin, ThreadMemory
+from langgraph_once.events.tool_calls import MessageCalls, ToolCalls
 from langgraph_once.events.vocabulary import (
     Event,
+    Growing,
     MessageCompletedEvent,
     MessageDiscardedEvent,
     MessageRemovedEvent,
@@ -36,6 +42,111 @@ from langgraph_once.events.vocabulary import (
     related,
 )
 from langgraph_once.stream import Because, Kind, Part, Pattern, Where, operation_of, where_of
+
+MAX_KEPT: Final = 512
+"""How many chunks are kept before they are added up: a long message takes the room of its text, and
+is not copied for each token."""
+
+PROVIDER_KEYS: Final = frozenset({"model_provider"})
+"""What the metadata of each chunk of some providers hold."""
+
+
+@dataclass(slots=True, eq=False)
+class OpenMessage:
+    """One message that streams."""
+
+    message_id: str
+    where: Where
+    kinds: InitVar[Collection[TextKind]]
+    calls: MessageCalls
+    """Its tool calls."""
+
+    is_shown: bool = True
+    """Whether its events are told."""
+
+    said: dict[TextKind, Growing] = field(init=False)
+    """What it has said, of each kind that is told."""
+
+    usage: UsageMetadata | None = None
+
+    _name: str | None = None
+    _form: type | None = None
+    _meta: Mapping[str, Any] | None = None
+    """Those of the last chunk, if they say no more than who the provider is."""
+
+    _chunks: list[BaseMessageChunk] = field(default_factory=list)
+    _contents: list[Any] = field(default_factory=list)
+    """Of the chunks behind these, which are like the last one."""
+
+    def __post_init__(self, kinds: Collection[TextKind]) -> None:
+        self.said = {kind: Growing() for kind in kinds}
+
+    def is_like_last(self, content: Any, meta: Mapping[str, Any]) -> bool:
+        """Whether a chunk that has only content, metadata and calls is kept by its content. Text
+        and blocks are not joined: together they add up to something else than one by one."""
+        return type(content) is self._form and meta == self._meta
+
+    def go_on(self, content: Any) -> None:
+        """Keep such a chunk."""
+        if content:
+            self._contents.append(content)
+            if len(self._contents) > MAX_KEPT:
+                self._join()
+
+    def add(self, chunk: BaseMessageChunk) -> None:
+        """Keep a chunk, without its calls."""
+        self._join()
+        self._name = chunk.name or self._name
+        if getattr(chunk, "tool_call_chunks", None):
+            chunk = chunk.model_copy(update={"tool_call_chunks": []})
+        self._chunks.append(chunk)
+        meta = chunk.response_metadata
+        self._form = type(chunk.content)
+        self._meta = meta if meta.keys() <= PROVIDER_KEYS else None
+        if len(self._chunks) > MAX_KEPT:
+            self._chunks = [_sum(self._chunks)]
+
+    def _join(self) -> None:
+        """Put what was kept of contents into the chunk before them."""
+        if self._contents:
+            last = self._chunks[-1]
+            # By themselves first: each step of a merge of blocks copies the text that is there.
+            content = merge_content(last.content, merge_content(*self._contents))
+            self._chunks[-1], self._contents = last.model_copy(update={"content": content}), []
+
+    def message(self) -> BaseMessage:
+        """What the chunks add up to.
+
+        The calls are linked by `calls`, since upstream leaves fragments without an index apart.
+        """
+        self._join()
+        whole = _sum(self._chunks)
+        # Only messages of models have calls and usage.
+        if not isinstance(whole, AIMessageChunk):
+            return message_chunk_to_message(whole.model_copy(update={"id": self.message_id}))
+        made = AIMessageChunk(
+            content=whole.content,
+            additional_kwargs=whole.additional_kwargs,
+            response_metadata=whole.response_metadata,
+            usage_metadata=whole.usage_metadata,
+            chunk_position=whole.chunk_position,
+            tool_call_chunks=self.calls.so_far(),
+            name=self._name,
+            id=self.message_id,
+        )
+        return message_chunk_to_message(made)
+
+
+def _sum(chunks: list[BaseMessageChunk]) -> BaseMessageChunk:
+    # `+` copies what is there for each chunk, so it takes the square of their number.
+    ai = [chunk for chunk in chunks if isinstance(chunk, AIMessageChunk)]
+    if len(ai) == len(chunks):
+        return add_ai_message_chunks(*ai)
+    whole: Any = chunks[0]
+    for chunk in chunks[1:]:
+        whole = whole + chunk
+    return cast("BaseMessageChunk", whole)
+
 
 UNFINISHED = "the stream ended before the arguments did"
 REMOVED = "the message was removed before the arguments were whole"

@@ -11,11 +11,11 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.pregel.remote import RemoteException
 
+from langgraph_once.events.channels import ChannelEvents, node_updates
 from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
-from langgraph_once.events.reading.channels import ChannelEvents, node_updates
-from langgraph_once.events.reading.messages import MessageEvents
-from langgraph_once.events.reading.thread_memory import RecentKeys, ThreadMemory
-from langgraph_once.events.reading.tool_calls import ToolCalls
+from langgraph_once.events.messages import MessageEvents
+from langgraph_once.events.thread_memory import RecentKeys, ThreadMemory
+from langgraph_once.events.tool_calls import ToolCalls
 from langgraph_once.events.vocabulary import (
     CustomEvent,
     Event,

@@ -21,13 +21,13 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from langgraph_once.events.reading.content_blocks import (
+from langgraph_once.events.content_blocks import (
     CallPiece,
     WholeCall,
     call_pieces,
     whole_calls,
 )
-from langgraph_once.events.reading.thread_memory import ThreadMemory, ToolCallState
+from langgraph_once.events.thread_memory import ThreadMemory, ToolCallState
 from langgraph_once.events.vocabulary import (
     Event,
     ToolCallStartedEvent,
