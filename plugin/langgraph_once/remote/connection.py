@@ -38,7 +38,7 @@ from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
-from langgraph_once.remote.following.alignment import Frame, without_number
+from langgraph_once.remote.alignment import Frame, without_number
 from langgraph_once.remote.shapes import put_tuples
 from langgraph_once.serde import rebuild_message
 from langgraph_once.stream import NUMBER_KEY, annotation_of

@@ -24,8 +24,6 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.schema import Checkpoint, ThreadState
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
-from langgraph_once.remote.following.consumer import Recipient
-from langgraph_once.remote.following.questions import QuestionFailed, Steps
 from langgraph_once.remote.node import (
     METRICS,
     Caller,
@@ -33,7 +31,14 @@ from langgraph_once.remote.node import (
     in_own_thread,
     served_run,
 )
-from langgraph_once.remote.reconnect import Reading, aread_run, read_run
+from langgraph_once.remote.reconnect import (
+    QuestionFailed,
+    Reading,
+    Recipient,
+    Steps,
+    aread_run,
+    read_run,
+)
 from langgraph_once.remote.shapes import (
     INNER_PREFIX,
     Pages,

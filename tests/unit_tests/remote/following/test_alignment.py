@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, strategies as st
 
-from langgraph_once.remote.following.alignment import (
+from langgraph_once.remote.alignment import (
     FIRST,
     MAX_VERIFICATIONS,
     Alignment,

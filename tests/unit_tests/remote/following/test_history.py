@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from langgraph_once.remote.following.reconcile import (
+from langgraph_once.remote.reconcile import (
     CHECKPOINTS_PER_PAGE as PAGE,
     RunHistory,
     goes_on,

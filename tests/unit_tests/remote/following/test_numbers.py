@@ -11,13 +11,13 @@ from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
-from langgraph_once.remote.following.alignment import (
+from langgraph_once.remote.alignment import (
     FIRST,
     MAX_WAITING,
     AmbiguousError,
     Frame,
 )
-from langgraph_once.remote.following.run_reader import RunReader
+from langgraph_once.remote.run_reader import RunReader
 from langgraph_once.stream import GAP_MODE, Part
 from tests.examples import examples
 

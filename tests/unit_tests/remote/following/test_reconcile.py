@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
+from langgraph_once.remote.runs import Consumer
 
 from langgraph_once.remote.connection import FrameReader
-from langgraph_once.remote.following.consumer import Consumer
-from langgraph_once.remote.following.reconcile import (
+from langgraph_once.remote.reconcile import (
     Delivered,
     failure,
     lost_parts,

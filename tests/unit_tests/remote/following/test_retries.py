@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
 from langgraph_once.remote.following import retries
-from langgraph_once.remote.following.retries import Retries
+
+from langgraph_once.remote.retries import Retries
 
 
 @pytest.fixture(autouse=True)

@@ -15,10 +15,10 @@ from langchain_core.messages import (
 from langgraph_api.serde import json_dumpb
 
 from langgraph_once.config import RemoteConfig
+from langgraph_once.remote.alignment import AmbiguousError
 from langgraph_once.remote.connection import FrameReader
-from langgraph_once.remote.following.alignment import AmbiguousError
-from langgraph_once.remote.following.retries import UnknownRunError
-from langgraph_once.remote.following.run_reader import RunReader
+from langgraph_once.remote.retries import UnknownRunError
+from langgraph_once.remote.run_reader import RunReader
 from langgraph_once.remote.shapes import local_parts
 from langgraph_once.stream import Part
 

@@ -8,12 +8,11 @@ import os
 import sys
 
 import pytest
-from langgraph_once.serde import compression
 from pydantic import SecretStr
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncryptionError, PayloadError
-from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde import OnceSerializer, compression
 from langgraph_once.serde.compression import Compression
 from langgraph_once.serde.encryption import KeyRing
 

@@ -12,21 +12,21 @@ from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError, StreamInterrupted
-from langgraph_once.remote.following.alignment import (
+from langgraph_once.remote.alignment import (
     ATTEMPT_KEY,
     Alignment,
     AmbiguousError,
     Frame,
     Numbers,
 )
-from langgraph_once.remote.following.reconcile import (
+from langgraph_once.remote.reconcile import (
     Delivered,
     RunHistory,
     State,
     failure,
     lost_parts,
 )
-from langgraph_once.remote.following.retries import (
+from langgraph_once.remote.retries import (
     Retries,
     UnknownRunError,
     may_begin_again,
