@@ -4,7 +4,7 @@ graph.py       `OnceRemoteGraph`: stream, invoke, v3, states; who gets the parts
 node.py        a remote graph as a node of a local graph, perhaps on its own server
 runs.py        `stream_run` and `join_run`, with a user's own SDK client
 v3.py          v3 runs, with our channel
-reconnect.py   the loop: connect, read, ask what became of the run, connect again; who gets the parts
+reconnect.py   the loop: connect, read, ask what became of the run, connect again; who gets it
 connection.py  one HTTP connection to an event stream, sync and async; its bytes to frames
 run_reader.py  frames to parts, each once; what to do when a connection ends, and when the run does
 alignment.py   after a cut: which of the events that the server repeats do we have already?

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from langgraph_once.remote.following import retries
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
+from langgraph_once.remote import retries
 from langgraph_once.remote.alignment import Frame
 from langgraph_once.remote.reconnect import QuestionFailed, between
 from langgraph_once.remote.run_reader import Headers, RunReader

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langgraph_once.remote.runs import Consumer
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.remote.runs import Consumer
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 
 MODES = ("messages", "updates")

@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
-from langgraph_once.remote.runs import Consumer
 
 from langgraph_once.remote.connection import FrameReader
 from langgraph_once.remote.reconcile import (
@@ -17,6 +16,7 @@ from langgraph_once.remote.reconcile import (
     repeated_tasks,
     void_tasks,
 )
+from langgraph_once.remote.runs import Consumer
 from langgraph_once.stream import Part
 
 ALL = frozenset({"messages-tuple", "updates", "values"})
