@@ -79,6 +79,17 @@ class Numbers:
         """Take what is before a number as lost, or as nothing that the reader is to have."""
         self.had = max(self.had, number - 1)
 
+    def go_on(self, number: int, attempt: int | None) -> bool:
+        """Take a message that is simply the next one, as nearly all are; whether it is that."""
+        if number != self.had + 1 or self._waiting:
+            return False
+        if attempt is not None and attempt != self.attempt:
+            if self.attempt is not None:
+                return False
+            self.attempt = attempt
+        self.had = number
+        return True
+
     def take(self, number: int, parts: Sequence[Part]) -> Sequence[Part]:
         """The parts that can be passed on, now that a message has come."""
         if number != self.had + 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import Parameter
 from typing import Any, NamedTuple, TypeVar
@@ -131,7 +131,8 @@ class Recipients(Recipient):
 
     def feed(self, part: Part) -> Iterable[Part]:
         """The part, if it was asked for."""
-        self.note_gap(part)
+        if part.mode != "messages":
+            self.note_gap(part)
         if part.mode == GAP_MODE:
             logger.warning("something may be missing from a remote run: %s", part.data)
             return (part,) if GAP_MODE in self._wanted.modes else ()
@@ -376,16 +377,14 @@ class OnceRemoteGraph(RemoteGraph):
     ) -> Generator[Part]:
         """The parts of a run, as a local graph has them; they go to the graphs around as well."""
         opening = self._open(input, config, wanted, options)
-        yield from read_run(self._validate_sync_client(), opening)
+        return read_run(self._validate_sync_client(), opening)
 
-    async def _aparts(
+    def _aparts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
     ) -> AsyncGenerator[Part]:
         """`_parts`, async."""
         opening = self._open(input, config, wanted, options)
-        async with aclosing(aread_run(self._validate_client(), opening)) as parts:
-            async for part in parts:
-                yield part
+        return aread_run(self._validate_client(), opening)
 
     def _open(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options

@@ -52,25 +52,20 @@ class Delivered:
     """For each task of the root graph the ids of its messages, and whether their end has come."""
 
     last_id: str | None = None
-    """The id of the message that was noted last. Its other tokens need no note."""
+    """The id of the message that was noted last. Its other tokens need no note but the last."""
 
     thread_id: str | None = None
     """The thread that the messages name in their metadata."""
 
     def note(self, message: BaseMessage, meta: Mapping[str, Any]) -> None:
-        """Note which task of the root graph sent a message."""
-        self.last_id = message.id
-        self.thread_id = self.thread_id or meta.get("thread_id")
-        task = str(meta.get(TASK_NS_KEY) or "").partition("|")[0]
-        if task and message.id and message.type != "remove":
-            is_whole = not isinstance(message, BaseMessageChunk)
-            self.messages.setdefault(task, {}).setdefault(message.id, is_whole)
-
-    def note_part(self, part: Part) -> None:
-        """Note what a part of any kind carries."""
-        message = part.data
-        if isinstance(message, BaseMessage) and message.id != self.last_id:
-            self.note(message, part.meta)
+        """Note which task of the root graph sent a message, and whether its end has come."""
+        if message.id != self.last_id:
+            self.last_id = message.id
+            self.thread_id = self.thread_id or meta.get("thread_id")
+            task = str(meta.get(TASK_NS_KEY) or "").partition("|")[0]
+            if task and message.id and message.type != "remove":
+                is_whole = not isinstance(message, BaseMessageChunk)
+                self.messages.setdefault(task, {}).setdefault(message.id, is_whole)
         if getattr(message, "chunk_position", None) == "last":
             for sent in self.messages.values():
                 if message.id in sent:

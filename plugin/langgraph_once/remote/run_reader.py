@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
+from langchain_core.messages import BaseMessage
 from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.config import RemoteConfig
@@ -206,7 +207,7 @@ class RunReader:
             return ()
         self._tries.has_progressed = True
         self._passed_id = None
-        # A token of a stock server: nearly all its frames.
+        # A message of a stock server: nearly all its frames.
         if type(data) is tuple and self.alignment.has_overlap and not self._numbers.are_waiting:
             return self._parts(mode, ns, frame)
         return self._other(mode, ns, frame)
@@ -228,19 +229,24 @@ class RunReader:
     def _parts(self, mode: str, ns: str, frame: Frame) -> Sequence[Part]:
         """The parts of a frame, which are noted."""
         if type(frame.data) is tuple:
-            token, meta = frame.data
-            if token.id != self._received.last_id:
-                self._received.note(token, meta)
-            return (Part(tuple(ns.split("|")) if ns else (), mode, token, meta, frame.id),)
+            message, meta = frame.data
+            fields = vars(message)  # past pydantic: each token passes here
+            if fields["id"] != self._received.last_id or fields.get("chunk_position"):
+                self._received.note(message, meta)
+            return (Part(tuple(ns.split("|")) if ns else (), mode, message, meta, frame.id),)
         parts = [*local_parts((frame.event, frame.data, frame.id))]
         for part in parts:
-            self._received.note_part(part)
+            if isinstance(part.data, BaseMessage):
+                self._received.note(part.data, part.meta)
         return parts
 
     def _numbered(self, number: int, mode: str, ns: str, frame: Frame) -> Iterable[Part]:
         """The parts that can be passed on, now that a message with a number has come."""
         numbers, alignment = self._numbers, self.alignment
         attempt, lost = frame.data[1].get(ATTEMPT_KEY), list[Part]()
+        if alignment.has_overlap and numbers.go_on(number, attempt):
+            self._note_progress(frame)
+            return self._parts(mode, ns, frame)
         if attempt != numbers.attempt and attempt is not None:
             if numbers.is_over(attempt):
                 return ()
@@ -259,13 +265,16 @@ class RunReader:
                 lost += self.suspect_loss(EVENTS_GONE)
             alignment.has_overlap = True
             numbers.skip_to(number)
-        alignment.pass_id(frame.id)
-        self._tries.has_progressed = True
-        self._passed_id = None
+        self._note_progress(frame)
         found = numbers.take(number, self._parts(mode, ns, frame))
         if numbers.are_waiting and numbers.wait_in_vain:
             found = [*found, *self._missing()]
         return [*lost, *found] if lost else found
+
+    def _note_progress(self, frame: Frame) -> None:
+        self.alignment.pass_id(frame.id)
+        self._tries.has_progressed = True
+        self._passed_id = None
 
     def _missing(self) -> Iterator[Part]:
         """What waits for messages that will not come: they are lost for certain."""

@@ -97,7 +97,8 @@ class Consumer(Recipient):
         """What the consumer lacks of a part."""
         if self._taken is not None and part.mode not in self._taken:
             return ()
-        self.note_gap(part)
+        if part.mode != "messages":
+            self.note_gap(part)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
             # A ledger ends its open messages as a stream begins. The flag lets a chunk go on
             # with one that has ended.

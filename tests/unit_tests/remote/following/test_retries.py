@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from langgraph_once.remote.following import retries
 
+from langgraph_once.remote import retries
 from langgraph_once.remote.retries import Retries
 
 
