@@ -159,10 +159,6 @@ def _listed(answer: Any, kind: str) -> list[Mapping[str, Any]]:
     return answer
 
 
-Begin: TypeAlias = Callable[[Any], Any] | None
-"""Begins a run, given a `RunsClient`; None to join the one that the reader names."""
-
-
 class Recipient:
     """Gets each part as it comes.
 
@@ -223,6 +219,10 @@ class Recipient:
         finally:
             if self.ledger is not None and self.ledger.reader is self:
                 self.ledger.reader = None
+
+
+Begin: TypeAlias = Callable[[Any], Any] | None
+"""Begins a run, given a `RunsClient`; None to join the one that the reader names."""
 
 
 class Reading(NamedTuple):
