@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 import httpx
 from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
-from langgraph_once.remote.runs import Consumer
 from langgraph_sdk.client import LangGraphClient
 
 from demo.dev_server import DevServer
@@ -22,6 +21,7 @@ from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import stream_run
 from langgraph_once.remote.reconnect import Reading, aread_run, at_once
 from langgraph_once.remote.run_reader import RunReader
+from langgraph_once.remote.runs import Consumer
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.shapes import mode_set, revive
 from tests.corpus.states import listed

@@ -117,6 +117,10 @@ class Recipients(Recipient):
         self._wanted = wanted
         self._caller = caller
         self._depth = len(caller.ns) if caller else 0
+        self._passing = frozenset[str]()
+        if caller is None:  # parts of most modes pass as they come: that is asked once
+            always = wanted.modes if wanted.subgraphs else {"messages"}
+            self._passing = wanted.modes & always - {GAP_MODE, "values"}
 
     @property
     def modes(self) -> frozenset[str]:
@@ -131,8 +135,9 @@ class Recipients(Recipient):
 
     def feed(self, part: Part) -> Iterable[Part]:
         """The part, if it was asked for."""
-        if part.mode != "messages":
-            self.note_gap(part)
+        if part.mode in self._passing:
+            return (part,)
+        self.note_gap(part)
         if part.mode == GAP_MODE:
             logger.warning("something may be missing from a remote run: %s", part.data)
             return (part,) if GAP_MODE in self._wanted.modes else ()
