@@ -72,7 +72,7 @@ test-product: $(READY) ## Every variant, here and over a server; takes half an h
 # All that touches what another package made, without the laws, whose random examples prove no floor.
 # What servers and agents of others need is what the lock has: its floor is what `make test` runs with.
 LOWEST := checkpoint events remote serde/core serde/layers serde/plans serde/stock store stream/running stream/v3 test_settings.py test_extras.py
-NEED_SERVER := checkpoint/test_opening.py checkpoint/test_task_errors.py events/test_ag_ui_agent.py remote/following/test_run_reader.py stream/v3/test_transformers_of_others.py
+NEED_SERVER := checkpoint/test_opening.py checkpoint/test_task_errors.py events/test_ag_ui_agent.py remote/test_run_reader.py stream/v3/test_transformers_of_others.py
 test-lowest: $(READY) ## Test the rooms with the lowest version of each package that we ask for
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct \

@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 from typing import Any, Final, cast
 
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 
 try:
     import click

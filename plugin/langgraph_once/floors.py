@@ -1,20 +1,54 @@
-"""Packages that are older than this one needs: named before anything else goes wrong.
+"""What must be installed beside this package: how old it may be, and the command that installs it.
 
 Installers keep to what our metadata asks for, but not with `--no-deps`, nor where a project
-overrides it. `import langgraph_once` then fails with one line that says what to install.
+overrides it. `import langgraph_once` then fails with one line that says what to install. Who
+lacks a package that only some users need is told the command for its extra.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from typing import Final, NamedTuple
 
-from langgraph_once.extras import installer
-
 _NAME: Final = "langgraph-once"
+
+
+def installer() -> str:
+    """Return the beginning of a command that installs packages into this environment.
+
+    One that uv made has no pip. In a project, what `uv pip install` adds goes with the next sync.
+    """
+    try:
+        made_by = Path(sys.prefix, "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
+    except OSError:  # no virtual environment
+        return "pip install"
+    if not any(line.partition("=")[0].strip() == "uv" for line in made_by):
+        return "pip install"
+    return "uv add" if Path("uv.lock").is_file() else "uv pip install"
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds the packages of an extra to this environment.
+
+    It names them, and not this package: its own name would do only for what came from an index.
+    """
+    try:
+        asked = requires(_NAME) or []
+    except PackageNotFoundError:  # imported from a folder that nobody installed
+        return f'{installer()} "/path/to/{_NAME}[{extra}]"'
+    pairs = [requirement.partition(";") for requirement in asked]
+    of_extra = [
+        f'"{requirement.strip()}"'
+        for requirement, _, marker in pairs
+        if marker.replace('"', "'").strip() == f"extra == '{extra}'"
+    ]
+    return " ".join([installer(), *of_extra])
+
 
 AT_IMPORT: Final = {"langgraph": (1, 2, 22), "ormsgpack": (1, 13, 1)}
 """Packages of which an older one may be imported, and do harm later: ormsgpack 1.13.0 ends the

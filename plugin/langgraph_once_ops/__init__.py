@@ -18,7 +18,7 @@
 
 from importlib.util import find_spec
 
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 
 if find_spec("rich") is None:
     raise ImportError(f"operations need an extra: {install_command('ops')}")

@@ -11,7 +11,7 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME, TASKS
 from langgraph.constants import START
 from langgraph.types import Send
 
-from langgraph_once.config_retention import ThreadStatus
+from langgraph_once.config import ThreadStatus
 
 _SENT = "pending_sends"
 _FAILED = ERROR.rstrip("_")

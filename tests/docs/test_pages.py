@@ -19,7 +19,7 @@ import pytest
 from langgraph_once import extensions
 from langgraph_once.cli import commands as ours
 from langgraph_once.commands.settings_reference import json_schema, variables
-from langgraph_once.serde.trust.policy import TABLE, May, Standing
+from langgraph_once.serde.trust import TABLE, May, Standing
 from tests.docs.reference import PAGES
 from tests.docs.snippets import ROOT, pages, snippets
 

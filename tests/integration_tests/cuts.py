@@ -19,10 +19,9 @@ from demo.dev_server import DevServer
 from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import stream_run
-from langgraph_once.remote.following.consumer import Consumer
-from langgraph_once.remote.following.questions import at_once
-from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.reconnect import Reading, aread_run
+from langgraph_once.remote.reconnect import Reading, aread_run, at_once
+from langgraph_once.remote.run_reader import RunReader
+from langgraph_once.remote.runs import Consumer
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.shapes import mode_set, revive
 from tests.corpus.states import listed

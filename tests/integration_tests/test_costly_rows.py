@@ -24,7 +24,7 @@ from demo.dev_server import DevServer
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.serde.format import Code
-from langgraph_once.serde.layers.tag import Tag
+from langgraph_once.serde.tag import Tag
 
 GRAPH = """
 import shop.data, shop.names

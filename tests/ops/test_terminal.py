@@ -20,11 +20,11 @@ from langgraph.store.sqlite import SqliteStore
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming
 from langgraph_once.cli import commands
-from langgraph_once.commands.terminal import tell
+from langgraph_once.commands.project import tell
 from langgraph_once.compare import ItemOpened, SideView, TextAppended, View
 from langgraph_once.compare.comparison import faults
 from langgraph_once.errors import PayloadError, StorageError
-from langgraph_once.serde.trust.policy import Trust
+from langgraph_once.serde.trust import Trust
 from langgraph_once_ops.verify import repair
 from tests.forked import run_once
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import langgraph_once
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
 from tests.forked import run_once
 from tests.unit_tests.checked import APP_PY, check, expect, wrapped

@@ -166,7 +166,7 @@ def test_secrets_and_data_stay_out_of_the_image_and_the_program_is_in_it() -> No
         "langgraph.json",
         "README.md",
         "plugin/langgraph_once/py.typed",
-        "plugin/langgraph_once/serde/layers/dictionaries/1654942875.zstd-dictionary",
+        "plugin/langgraph_once/serde/dictionaries/1654942875.zstd-dictionary",
         "graphs/research/graph.py",
     ):
         assert (ROOT / name).is_file()

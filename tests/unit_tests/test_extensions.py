@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from langgraph_once import extensions
 from langgraph_once.cli import commands
 from langgraph_once.errors import ConfigError
-from langgraph_once.platform.check.all_checks import absent_extensions
+from langgraph_once.platform.check import absent_extensions
 from langgraph_once.platform.checkpointer import saver
 from langgraph_once.platform.startup import check_extensions
 from langgraph_once.settings import load_settings

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from langgraph_once.extras import install_command, installer
-from langgraph_once.floors import OldPackage, told
+from langgraph_once.floors import OldPackage, install_command, installer, told
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

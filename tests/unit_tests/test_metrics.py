@@ -23,9 +23,8 @@ from starlette.testclient import TestClient
 from langgraph_once import once
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.errors import ConfigError
-from langgraph_once.metrics import METRICS, OUTCOMES
-from langgraph_once.metrics.counts import Durations, PoolCounts, streams
-from langgraph_once.metrics.prometheus import prometheus_text
+from langgraph_once.metrics import METRICS, OUTCOMES, Durations, PoolCounts, streams
+from langgraph_once.platform.prometheus import prometheus_text
 from langgraph_once.settings import load_settings
 from langgraph_once.stream.forms import Because, DedupStats, Kind
 from tests.unit_tests.stream.scenes import ASKED, chain, says_copy
@@ -273,7 +272,7 @@ def test_the_route_is_there_if_it_is_asked_for(
 
 def test_a_package_that_is_missing_is_named_by_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     socket = importlib.import_module("langgraph_once.platform.app")
-    monkeypatch.delitem(sys.modules, "langgraph_once.metrics.prometheus")
+    monkeypatch.delitem(sys.modules, "langgraph_once.platform.prometheus")
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     settings = load_settings(environ={"ONCE_HTTP__METRICS": "true"})
     with pytest.raises(ConfigError, match=r"ONCE_HTTP__METRICS: .*pip install .*prometheus-client"):

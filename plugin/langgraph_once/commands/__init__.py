@@ -1,10 +1,7 @@
 """The commands of `langgraph-once`, and what they share with those of extensions.
 
-| file | question |
-|---|---|
-| `project_settings.py` | which settings does this project run with? |
-| `opened_database.py` | which database, and how are its rows read? |
-| `terminal.py` | how is it printed? |
+They share `project.py` (which settings does this project run with, how is it printed?), and those
+with a database `opened_database.py` (which one, and how are its rows read?).
 """
 
 from typing import TYPE_CHECKING
@@ -20,30 +17,17 @@ if TYPE_CHECKING:
         tell_left,
         telling,
     )
-    from langgraph_once.commands.project_settings import (
-        config_option,
-        json_option,
-        load_if_there,
-    )
-    from langgraph_once.commands.terminal import tell
+    from langgraph_once.commands.project import config_option, json_option, load_if_there, tell
 else:  # each command loads what it needs
     __getattr__, __dir__ = lazily(
         __name__,
         {
             "langgraph_once.commands.opened_database": (
-                "Database",
-                "database_of",
-                "database_option",
-                "sized",
-                "tell_left",
-                "telling",
+                *("Database", "database_of", "database_option", "sized", "tell_left", "telling"),
             ),
-            "langgraph_once.commands.project_settings": (
-                "config_option",
-                "json_option",
-                "load_if_there",
+            "langgraph_once.commands.project": (
+                *("config_option", "json_option", "load_if_there", "tell"),
             ),
-            "langgraph_once.commands.terminal": ("tell",),
         },
     )
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import click
 
 from langgraph_once.checkpoint import backend_of
-from langgraph_once.commands.project_settings import (
+from langgraph_once.commands.project import (
     CONFIG,
     config_option,
     json_option,
     load,
     prepare,
     read_json,
+    tell,
 )
-from langgraph_once.commands.terminal import tell
 from langgraph_once.errors import OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform import (

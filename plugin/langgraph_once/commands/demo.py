@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from langgraph_once.commands.project_settings import json_option
-from langgraph_once.commands.terminal import tell
+from langgraph_once.commands.project import json_option, tell
 from langgraph_once.errors import ConfigError
 
 _CLIENT_ALONE = """\

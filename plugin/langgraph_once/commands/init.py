@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from langgraph_once.commands.project_settings import CONFIG, parsed_json, prepare, read_file
+from langgraph_once.commands.project import CONFIG, parsed_json, prepare, read_file
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.floors import old_packages, told

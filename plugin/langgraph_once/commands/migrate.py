@@ -24,8 +24,7 @@ from langgraph_once.commands.opened_database import (
     tell_left,
     telling,
 )
-from langgraph_once.commands.project_settings import config_option
-from langgraph_once.commands.terminal import tell
+from langgraph_once.commands.project import config_option, tell
 
 _GROWS: Final = (
     "The database grows first, as new rows are written before the room of old ones is free: "

@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from langgraph_once.checkpoint import Opening, Progress, backend_of, open_saver
-from langgraph_once.commands.project_settings import load_if_there
-from langgraph_once.commands.terminal import tell
+from langgraph_once.commands.project import load_if_there, tell
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform import serializer_for, types_of_code

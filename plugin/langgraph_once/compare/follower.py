@@ -9,8 +9,7 @@ from typing import Any, Final
 from langchain_core.messages import HumanMessage
 
 from langgraph_once import events
-from langgraph_once.compare.items import Items, MessageItems
-from langgraph_once.compare.judge import Judge
+from langgraph_once.compare.items import Items, Judge, MessageItems
 from langgraph_once.compare.view import (
     Began,
     Ended,

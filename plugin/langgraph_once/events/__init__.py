@@ -1,34 +1,36 @@
 """A graph or stream goes in; typed events of what happens there come out.
 
-processor.py     `ChannelStreamingProcessor`: say what to watch, get events
-event_stream.py  what it returns: events to iterate, to pick by type, to handle
-transcript.py    events folded to tool calls, messages, channels
-sources.py       any source to parts
-reading/         parts to events
-config.py        what can be watched
-vocabulary.py    the events
-codec.py         events to JSON and back
-render.py        events as SSE and text; AG-UI is ag_ui.py
+processor.py       `ChannelStreamingProcessor`: say what to watch, get `Events`
+transcript.py      events folded to tool calls, messages, channels
+sources.py         any source to parts
+part_reader.py     parts to events: which kind goes where; UI messages; how a stream ends
+messages.py        tokens, whole messages, replacements and removals
+tool_calls.py      the life of a tool call: fragments, started, whole, failed, answered
+channels.py        keys of the state, from `values` and `updates`, and artifacts in them
+content_blocks.py  text, reasoning and calls in a message, as each provider writes them
+thread_memory.py   what is known of a thread: messages that ended, calls, UI messages, bounded
+config.py          what can be watched
+vocabulary.py      the events
+render.py          events as JSON (and back), SSE, text, AG-UI
 """
 
 from langgraph_once.floors import blame_old_packages
 
 with blame_old_packages():
     from langgraph_once.errors import CallbackError
-    from langgraph_once.events.codec import as_json as as_json, from_dict, to_dict
+    from langgraph_once.events.channels import ArtifactTracker as ArtifactTracker
     from langgraph_once.events.config import (
         ChannelConfig,
         ChannelMode,
         Include,
         TokenStreamingConfig,
     )
-    from langgraph_once.events.event_stream import AsyncEvents, Events
-    from langgraph_once.events.processor import ChannelStreamingProcessor
-    from langgraph_once.events.reading.channels import ArtifactTracker as ArtifactTracker
-    from langgraph_once.events.reading.content_blocks import (
+    from langgraph_once.events.content_blocks import (
         TextKind as TextKind,
         text_pieces as text_pieces,
     )
+    from langgraph_once.events.processor import AsyncEvents, ChannelStreamingProcessor, Events
+    from langgraph_once.events.render import as_json as as_json, from_dict, to_dict
     from langgraph_once.events.sources import Chunk
     from langgraph_once.events.transcript import ToolCallRecord, ToolCallTracker, Transcript
     from langgraph_once.events.vocabulary import (

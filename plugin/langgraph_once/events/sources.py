@@ -23,9 +23,9 @@ from langgraph_sdk.errors import NotFoundError
 
 from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.errors import ConfigError, StreamError
+from langgraph_once.events.channels import node_updates
 from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
-from langgraph_once.events.reading.channels import node_updates
-from langgraph_once.events.reading.thread_memory import Bounded, RecentKeys
+from langgraph_once.events.thread_memory import Bounded, RecentKeys
 from langgraph_once.stream import (
     NODE_KEY,
     TASK_NS_KEY,

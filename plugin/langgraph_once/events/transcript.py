@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.reading.content_blocks import whole_calls
+from langgraph_once.events.content_blocks import whole_calls
 from langgraph_once.events.vocabulary import (
     ArtifactEvent,
     CustomEvent,

@@ -6,10 +6,11 @@ store.path          langgraph_once.platform.store.store
 http.app            langgraph_once.platform.app:app
 
 startup.py         settings checked when the server starts; a user's mistake in one line
-targets.py         the user's graphs, wrapped
-state_types.py     the types in the states of these graphs
+targets.py         the user's graphs, wrapped; the types in the states of these graphs
 types_report.py    `langgraph-once types`: which types a project stores
-check/, wiring/    `langgraph-once check` and `init`: what is wrong, and how a project is wired
+check.py           `langgraph-once check`: all that is wrong with a project
+components.py      what is wrong with what it names by path; what a finding is
+wiring.py          `langgraph-once init`: how a project is wired
 health.py, access.py  what the app tells, and to whom
 sse.py             event streams on their way out, compressed
 
@@ -23,48 +24,33 @@ from langgraph_once.lazy import lazily
 
 if TYPE_CHECKING:
     from langgraph_once.platform.access import is_from_another_site, may_see
-    from langgraph_once.platform.check import CheckFinding, check_project
+    from langgraph_once.platform.check import check_project
+    from langgraph_once.platform.components import CheckFinding
     from langgraph_once.platform.startup import serializer_for, store_database
-    from langgraph_once.platform.state_types import graph_types, types_of_code
-    from langgraph_once.platform.targets import load_file, load_name, load_object
+    from langgraph_once.platform.targets import (
+        graph_types,
+        load_file,
+        load_name,
+        load_object,
+        types_of_code,
+    )
     from langgraph_once.platform.types_report import as_json, as_text, report_types, summary
     from langgraph_once.platform.wiring import Plan, find_graphs, tried_plan
 else:
     __getattr__, __dir__ = lazily(
         __name__,
         {
-            "langgraph_once.platform.access": (
-                "is_from_another_site",
-                "may_see",
-            ),
-            "langgraph_once.platform.check": (
-                "CheckFinding",
-                "check_project",
-            ),
-            "langgraph_once.platform.startup": (
-                "serializer_for",
-                "store_database",
-            ),
-            "langgraph_once.platform.state_types": (
-                "graph_types",
-                "types_of_code",
-            ),
+            "langgraph_once.platform.access": ("is_from_another_site", "may_see"),
+            "langgraph_once.platform.check": ("check_project",),
+            "langgraph_once.platform.components": ("CheckFinding",),
+            "langgraph_once.platform.startup": ("serializer_for", "store_database"),
             "langgraph_once.platform.targets": (
-                "load_file",
-                "load_name",
-                "load_object",
+                *("graph_types", "load_file", "load_name", "load_object", "types_of_code"),
             ),
             "langgraph_once.platform.types_report": (
-                "as_json",
-                "as_text",
-                "report_types",
-                "summary",
+                *("as_json", "as_text", "report_types", "summary"),
             ),
-            "langgraph_once.platform.wiring": (
-                "Plan",
-                "find_graphs",
-                "tried_plan",
-            ),
+            "langgraph_once.platform.wiring": ("Plan", "find_graphs", "tried_plan"),
         },
     )
 

@@ -14,7 +14,7 @@ import os
 from importlib.metadata import version
 from typing import Any, Final
 
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 
 try:
     from starlette.applications import Starlette
@@ -111,7 +111,7 @@ async def metrics(_: Request) -> Response:
       '200':
         description: Prometheus's text format.
     """
-    from langgraph_once.metrics.prometheus import CONTENT_TYPE, prometheus_text
+    from langgraph_once.platform.prometheus import CONTENT_TYPE, prometheus_text
 
     return Response(prometheus_text(), media_type=CONTENT_TYPE)
 
@@ -125,7 +125,7 @@ def metrics_routes(settings: Settings) -> list[Route]:
     if not settings.http.metrics:
         return []
     try:
-        importlib.import_module("langgraph_once.metrics.prometheus")
+        importlib.import_module("langgraph_once.platform.prometheus")
     except ImportError as error:
         raise ConfigError(written_at("http", "metrics"), str(error)) from None
     return [Route("/once/metrics", metrics)]

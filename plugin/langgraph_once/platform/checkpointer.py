@@ -24,7 +24,7 @@ from langgraph_once.platform.startup import (
     serializer_for,
     user_mistakes_stop_the_server,
 )
-from langgraph_once.platform.state_types import types_in_graphs
+from langgraph_once.platform.targets import types_in_graphs
 from langgraph_once.settings import Settings, load_settings, unknown_variables
 
 logger = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from zlib import crc32
 
 import httpx
 import orjson
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessageChunk, BaseMessage
 from langgraph_sdk.client import (
     HttpClient,
     SyncHttpClient,
@@ -38,10 +38,10 @@ from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
-from langgraph_once.remote.following.alignment import Frame, without_number
+from langgraph_once.remote.alignment import Frame, without_number
 from langgraph_once.remote.shapes import put_tuples
 from langgraph_once.serde import rebuild_message
-from langgraph_once.stream import NUMBER_KEY, annotation_of
+from langgraph_once.stream import NUMBER_KEY, annotation_of, revive
 
 CHUNK: Final = (AIMessageChunk.__module__, AIMessageChunk.__name__)
 
@@ -78,7 +78,7 @@ class TokenReader:
         self._annotated: Any = None
 
     def read(self, line: bytes) -> tuple[Any, int | None]:
-        """A token and its metadata as a local graph has them; anything else stays JSON.
+        """A message and its metadata as a local graph has them; anything else stays JSON.
 
         Returns:
             That, and the number that our server has put behind the metadata, without which they
@@ -131,10 +131,11 @@ class TokenReader:
 
     def _message(self, message: dict[str, Any], metadata: Any, rest: bytes) -> Any:
         token = rebuild_message([*CHUNK, message, "model_validate_json"])
-        if token is None:
-            return [message, metadata]
-        self._last = _TokenTemplate.of(token, metadata, rest)
-        return token, metadata
+        if token is not None:
+            self._last = _TokenTemplate.of(token, metadata, rest)
+            return token, metadata
+        other = revive(message)
+        return (other, metadata) if isinstance(other, BaseMessage) else [message, metadata]
 
 
 class _TokenTemplate(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from inspect import Parameter
 from typing import Any, NamedTuple, TypeVar
@@ -24,8 +24,6 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.schema import Checkpoint, ThreadState
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
-from langgraph_once.remote.following.consumer import Recipient
-from langgraph_once.remote.following.questions import QuestionFailed, Steps
 from langgraph_once.remote.node import (
     METRICS,
     Caller,
@@ -33,7 +31,14 @@ from langgraph_once.remote.node import (
     in_own_thread,
     served_run,
 )
-from langgraph_once.remote.reconnect import Reading, aread_run, read_run
+from langgraph_once.remote.reconnect import (
+    QuestionFailed,
+    Reading,
+    Recipient,
+    Steps,
+    aread_run,
+    read_run,
+)
 from langgraph_once.remote.shapes import (
     INNER_PREFIX,
     Pages,
@@ -112,6 +117,10 @@ class Recipients(Recipient):
         self._wanted = wanted
         self._caller = caller
         self._depth = len(caller.ns) if caller else 0
+        self._passing = frozenset[str]()
+        if caller is None:  # parts of most modes pass as they come: that is asked once
+            always = wanted.modes if wanted.subgraphs else {"messages"}
+            self._passing = wanted.modes & always - {GAP_MODE, "values"}
 
     @property
     def modes(self) -> frozenset[str]:
@@ -126,6 +135,8 @@ class Recipients(Recipient):
 
     def feed(self, part: Part) -> Iterable[Part]:
         """The part, if it was asked for."""
+        if part.mode in self._passing:
+            return (part,)
         self.note_gap(part)
         if part.mode == GAP_MODE:
             logger.warning("something may be missing from a remote run: %s", part.data)
@@ -371,16 +382,14 @@ class OnceRemoteGraph(RemoteGraph):
     ) -> Generator[Part]:
         """The parts of a run, as a local graph has them; they go to the graphs around as well."""
         opening = self._open(input, config, wanted, options)
-        yield from read_run(self._validate_sync_client(), opening)
+        return read_run(self._validate_sync_client(), opening)
 
-    async def _aparts(
+    def _aparts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
     ) -> AsyncGenerator[Part]:
         """`_parts`, async."""
         opening = self._open(input, config, wanted, options)
-        async with aclosing(aread_run(self._validate_client(), opening)) as parts:
-            async for part in parts:
-                yield part
+        return aread_run(self._validate_client(), opening)
 
     def _open(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options

@@ -5,10 +5,19 @@ The iterator of parts that either returns knows its position in the run.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack, overload
 
+from langchain_core.messages import BaseMessageChunk
 from langgraph import types
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.schema import (
@@ -31,14 +40,97 @@ from langgraph_sdk.schema import (
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
-from langgraph_once.remote.following.consumer import Consumer
-from langgraph_once.remote.following.questions import QuestionFailed, Steps, fetch_run
-from langgraph_once.remote.following.reconcile import goes_on
-from langgraph_once.remote.following.retries import Backoff, is_transient
-from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.reconnect import Reading, aread_run, read_run
+from langgraph_once.remote.reconcile import goes_on
+from langgraph_once.remote.reconnect import (
+    QuestionFailed,
+    Reading,
+    Recipient,
+    Steps,
+    aread_run,
+    fetch_run,
+    read_run,
+)
+from langgraph_once.remote.retries import Backoff, is_transient
+from langgraph_once.remote.run_reader import RunReader
 from langgraph_once.remote.shapes import wire_mode
-from langgraph_once.stream import Ledger, Part, StreamModes, may_repeat, mode_set
+from langgraph_once.stream import (
+    GAP_MODE,
+    Deduplicator,
+    Ledger,
+    Part,
+    StreamModes,
+    flagged,
+    may_repeat,
+    mode_set,
+)
+
+
+class Consumer(Recipient):
+    """Gets what it does not have yet.
+
+    Args:
+        config: What counts as a repetition.
+        ledger: What the consumer has from before.
+        modes: The modes of the stream.
+        only: Parts of other modes than these are not for it; None if all are.
+        goes_on: The ledger was written by an earlier part of the same stream, so its last epoch
+            goes on.
+    """
+
+    ledger: Ledger
+
+    def __init__(
+        self,
+        config: DedupConfig | None,
+        ledger: Ledger | None,
+        modes: Collection[str],
+        *,
+        only: Collection[str] | None = None,
+        goes_on: bool = False,
+    ) -> None:
+        super().__init__(Ledger() if ledger is None else ledger)
+        self._dedup = Deduplicator(config, ledger=self.ledger, modes=modes)
+        self._taken = None if only is None else frozenset((*only, GAP_MODE))
+        self._begun = _reopened(self.ledger) if goes_on else set()
+
+    def feed(self, part: Part) -> Iterable[Part]:
+        """What the consumer lacks of a part."""
+        if self._taken is not None and part.mode not in self._taken:
+            return ()
+        if part.mode != "messages":
+            self.note_gap(part)
+        if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
+            # A ledger ends its open messages as a stream begins. The flag lets a chunk go on
+            # with one that has ended.
+            part = part._replace(meta=flagged(part.meta, "repairs"))
+        return self._dedup.feed(part)
+
+    def close(self) -> Iterable[Part]:
+        """What is still to be sent at the end."""
+        return self._dedup.close()
+
+    def ran_again(self) -> None:
+        """Start a new epoch; no chunk goes on with a message of the last one."""
+        self._begun = set()
+        super().ran_again()
+
+
+def _reopened(ledger: Ledger) -> set[str]:
+    """Take back that a stream has begun, and note the messages of its last epoch again, under
+    their tasks.
+
+    A ledger forgets as a stream begins which tasks run, and copies are found by their tasks.
+
+    Returns:
+        The ids of the messages, of those too that are hidden.
+    """
+    ledger.epoch -= 1
+    last = [entry for entry in ledger.known() if entry.epoch == ledger.epoch]
+    for entry in last:
+        ledger.drop(entry)
+        ledger.add(entry)
+    hidden = _reopened(ledger.hidden) if ledger.hidden is not None else set[str]()
+    return hidden.union(entry.id for entry in last)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,38 +12,35 @@ Who is outside this room imports from here: `__all__` lists what is public; name
     graph.py          values that contain themselves, or are very deep
     registry.py       how instances of a class are written, and objects of a head made
     plans/            how objects of each kind are taken apart and put together
-    opaque.py         what a reader hands on for an object that it cannot make
+    opaque.py         what a reader hands on for an object that it cannot make; why it cannot
     names.py          what the bytes call a class
     paths.py          where in a value something is, for errors
-    refused.py        why a value cannot be taken
-    trust/            which classes a row may name
+    trust.py          which classes a row may name; what was refused, and what lets it in
+    lookup.py         what a name leads to, without code of it; what the project imports
     limits.py         what reading a row may take: time, memory, stack
     stock.py          LangGraph's rows, read by LangGraph's rules
     messages.py       messages in these, without validation
     stock_writes.py   LangGraph's rows, written
-    layers/           bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES
+    tag.py            the tag of a row: `<codec>[.zstd][.aesgcm]`, the layers around the bytes
+    compression.py    layer `zstd`; its dictionary is in `dictionaries/`
+    encryption.py     layer `aesgcm`, under a ring of keys (aes_gcm.py is one); LangGraph's `aes`
     types_in_rows.py  which classes a row names, without its values; can a new process rebuild them?
 """
 
 from langgraph_once.floors import blame_old_packages
 
 with blame_old_packages():
-    from langgraph_once.serde.format import lead_bytes as lead_bytes
-    from langgraph_once.serde.layers.compression import has_checksum as has_checksum
-    from langgraph_once.serde.layers.encryption import (
+    from langgraph_once.serde.compression import has_checksum as has_checksum
+    from langgraph_once.serde.encryption import (
         DAMAGED as DAMAGED,
         HEAD_BYTES as HEAD_BYTES,
         NO_KEY as NO_KEY,
         BoundTo as BoundTo,
         needed_key as needed_key,
     )
-    from langgraph_once.serde.layers.tag import (
-        PLAIN_TAGS as PLAIN_TAGS,
-        Codec as Codec,
-        Tag as Tag,
-        may_be_bound as may_be_bound,
-    )
+    from langgraph_once.serde.format import lead_bytes as lead_bytes
     from langgraph_once.serde.limits import check_keys as check_keys
+    from langgraph_once.serde.lookup import is_named_today as is_named_today
     from langgraph_once.serde.messages import rebuild_message
     from langgraph_once.serde.opaque import (
         STAND_INS as STAND_INS,
@@ -54,21 +51,27 @@ with blame_old_packages():
         OpaqueInt,
         OpaqueList,
         OpaqueStr,
+        UnreadableError,
+        UnwritableError,
     )
     from langgraph_once.serde.paths import joined_path as joined_path, step_to as step_to
     from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
     from langgraph_once.serde.plans.exceptions import UnstoredError
-    from langgraph_once.serde.refused import UnreadableError, UnwritableError
     from langgraph_once.serde.serializer import OnceSerializer
-    from langgraph_once.serde.trust.audit import (
+    from langgraph_once.serde.tag import (
+        PLAIN_TAGS as PLAIN_TAGS,
+        Codec as Codec,
+        Tag as Tag,
+        may_be_bound as may_be_bound,
+    )
+    from langgraph_once.serde.trust import (
         Audit,
         environment_line as environment_line,
         is_yours as is_yours,
         manifest_line as manifest_line,
         proposed as proposed,
+        storable,
     )
-    from langgraph_once.serde.trust.lookup import is_named_today as is_named_today
-    from langgraph_once.serde.trust.policy import storable
     from langgraph_once.serde.types_in_rows import (
         RANKS as RANKS,
         Mention as Mention,

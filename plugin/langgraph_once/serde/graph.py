@@ -20,8 +20,7 @@ from ormsgpack import Ext, packb, unpackb
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde.format import EXTENSION_STARTS, OPTIONS, Code, pack
 from langgraph_once.serde.limits import MAX_EXPANDED, MAX_HASH_LEVELS
-from langgraph_once.serde.opaque import STAND_INS, Opaque, bare, source_of
-from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.opaque import STAND_INS, Opaque, UnwritableError, bare, source_of
 from langgraph_once.serde.writer import Writer
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ormsgpack import OPT_NON_STR_KEYS, unpackb
 
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde.format import EXTENSION_STARTS, HOLDER_START, Code
-from langgraph_once.serde.refused import UnavailableError
+from langgraph_once.serde.opaque import UnavailableError
 
 MAX_EXPANDED: Final = 1 << 28
 """How many bytes a value may have with its shared parts written out: a comparison, a hash or JSON

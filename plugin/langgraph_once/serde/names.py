@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trust.lookup import declared, find
+from langgraph_once.serde.lookup import declared, find
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
 
 MAX_NAME_CHARS: Final = 500
 """Of longer names, nothing is looked up."""

@@ -1,10 +1,14 @@
-"""Stand-ins: what a reader hands on for an object that it cannot make.
+"""What becomes of an object that cannot be written or made: why not, and what stands for it.
 
-Where a class is gone, renamed or not allowed, LangGraph hands on what it wrote of the object: a
-dictionary, a text, a list. So does this package, as an instance of a subclass that also knows the
-name of the class, and the bytes. A pydantic state makes the object of the dictionary as it would
-with LangGraph. While nobody changed the stand-in, it is written back as it was read, and becomes
-the object again where its class is there.
+The errors are raised and caught inside of this room. What they say is shown to users, so no message
+quotes a value.
+
+A stand-in is what a reader hands on for an object that it cannot make. Where a class is gone,
+renamed or not allowed, LangGraph hands on what it wrote of the object: a dictionary, a text, a
+list. So does this package, as an instance of a subclass that also knows the name of the class, and
+the bytes. A pydantic state makes the object of the dictionary as it would with LangGraph. While
+nobody changed the stand-in, it is written back as it was read, and becomes the object again where
+its class is there.
 
 `Opaque` itself stands where LangGraph would have nothing.
 """
@@ -14,6 +18,31 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.serde.format import head_parts
+
+
+class UnwritableError(ValueError):
+    """Why an object cannot be written, in words that quote nothing of it: they are shown.
+
+    Attributes:
+        value: The object, where it is known: errors tell its place.
+    """
+
+    def __init__(self, reason: str, value: Any = None) -> None:
+        super().__init__(reason)
+        self.value = value
+
+
+class UnreadableError(ValueError):
+    """Why data cannot be rebuilt, in words that quote nothing of it: they are shown."""
+
+
+class UnavailableError(ValueError):
+    """Why an object cannot be rebuilt here: its class is gone, or is another one today."""
+
+
+class TooDeepError(ValueError):
+    """The value contains itself, or extensions stand in each other too deep: it takes a `GRAPH`."""
+
 
 _MAX_LEVELS: Final = 16
 """How deep the parameters of a type are shown."""

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from langgraph_once.serde.plans.attributes import take
+from langgraph_once.serde.plans.records import take
 
 _MAX_OBJECTS: Final = 100_000
 """Bounds the time that an error takes."""

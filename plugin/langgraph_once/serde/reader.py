@@ -26,10 +26,9 @@ from langgraph_once.serde.format import (
 )
 from langgraph_once.serde.graph import read_graph
 from langgraph_once.serde.limits import Budget, check_levels
-from langgraph_once.serde.opaque import Opaque, Source, shown_name, stand_in
+from langgraph_once.serde.opaque import Opaque, Source, UnavailableError, shown_name, stand_in
 from langgraph_once.serde.plans.base import check, parts
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
-from langgraph_once.serde.refused import UnavailableError
 
 if TYPE_CHECKING:
     from langgraph_once.serde.graph import Graph

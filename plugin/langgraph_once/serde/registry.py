@@ -22,18 +22,23 @@ from langgraph_once.serde.format import (
     object_of,
 )
 from langgraph_once.serde.names import classes_in, found, is_alias, name_of
-from langgraph_once.serde.opaque import STAND_INS, bare, source_of
+from langgraph_once.serde.opaque import (
+    STAND_INS,
+    UnavailableError,
+    UnwritableError,
+    bare,
+    source_of,
+)
 from langgraph_once.serde.plans import arrays, arrow, builtin, exceptions, frames, models, records
 from langgraph_once.serde.plans.adapted import AdapterForm, adapted, imported_from
 from langgraph_once.serde.plans.base import Form, Maker, Makers, Out, Plan, check, version_of
 from langgraph_once.serde.plans.values import BY_TYPE
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from langgraph_once.serde.stock import StockForm
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
     from langgraph_once.serde.limits import Budget
-    from langgraph_once.serde.trust.policy import Trust
+    from langgraph_once.serde.trust import Trust
 
 _MAX_KNOWN: Final = 4096
 """Bounds the memory of a process that meets ever new classes."""
@@ -290,30 +295,26 @@ def _upgraded(upgrade: Callable[[Any, int], Any], data: Any, version: int) -> An
     return changed
 
 
-def _items(kind: Any) -> Callable[[Budget, Any], Any]:
-    def make(budget: Budget, items: Any) -> Any:
-        try:
-            budget.take_hashes(check(items, list))  # a range has 2**62
-            made = kind(items)
-        except TypeError as error:
-            raise UnavailableError("one of its items cannot be hashed here") from error
-        if len(made) != len(items):
-            raise ValueError("an item twice")
-        return made
-
-    return make
-
-
-def _pairs(budget: Budget, items: Any) -> dict[Any, Any]:
-    keys = check(items, list)[::2]
+def _hashed(budget: Budget, items: list[Any], make: Callable[[], Any]) -> Any:
+    """Make a set of these items, or a dictionary of which they are the keys."""
     try:
-        budget.take_hashes(keys)
-        made = dict(zip(keys, items[1::2], strict=True))
+        budget.take_hashes(items)
+        made = make()
     except TypeError as error:
-        raise UnavailableError("one of its keys cannot be hashed here") from error
-    if len(made) != len(keys):
-        raise ValueError("a key twice")
+        raise UnavailableError("one of its items or keys cannot be hashed here") from error
+    if len(made) != len(items):
+        raise ValueError("an item or key twice")
     return made
+
+
+def _items(kind: Any) -> Callable[[Budget, Any], Any]:
+    # A range has 2**62 items: it is no list.
+    return lambda budget, items: _hashed(budget, check(items, list), lambda: kind(items))
+
+
+def _pairs(budget: Budget, items: Any) -> Any:
+    keys = check(items, list)[::2]
+    return _hashed(budget, keys, lambda: dict(zip(keys, items[1::2], strict=True)))
 
 
 _HASHED: Final[dict[str, Callable[[Budget, Any], Any]]] = {

@@ -46,20 +46,18 @@ from langgraph_once.serde.limits import (
     hold,
     release,
 )
+from langgraph_once.serde.lookup import declared, is_data, off_loop
 from langgraph_once.serde.messages import rebuild_message
-from langgraph_once.serde.opaque import stand_in
+from langgraph_once.serde.opaque import UnavailableError, stand_in
 from langgraph_once.serde.plans.arrays import make_array
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.plans.values import known_zone
-from langgraph_once.serde.refused import UnavailableError
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.trust.lookup import declared, is_data
-from langgraph_once.serde.trust.policy import Standing
-from langgraph_once.serde.trust.project import off_loop
+from langgraph_once.serde.trust import Standing
 
 if TYPE_CHECKING:
     from langgraph_once.serde.plans.base import Makers
-    from langgraph_once.serde.trust.policy import Trust
+    from langgraph_once.serde.trust import Trust
 
 SINGLE, POSITIONAL, KEYWORDS, METHOD, PYDANTIC_1, PYDANTIC_2, ARRAY, SNAPSHOT = range(8)
 """The codes of LangGraph's extensions."""

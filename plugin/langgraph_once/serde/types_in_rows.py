@@ -23,14 +23,12 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError, TypeNotAllowedError
 from langgraph_once.serde.format import CHANNELS, Code, head_parts, heads_in
 from langgraph_once.serde.limits import Budget, check_keys, copies_of
+from langgraph_once.serde.lookup import find, is_module_name, names_of
 from langgraph_once.serde.names import MAX_NAME_CHARS, class_names
-from langgraph_once.serde.opaque import shown_name, source_of
-from langgraph_once.serde.refused import UnavailableError
+from langgraph_once.serde.opaque import UnavailableError, shown_name, source_of
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import check_class
-from langgraph_once.serde.trust.audit import is_yours
-from langgraph_once.serde.trust.lookup import find, is_module_name, names_of
-from langgraph_once.serde.trust.policy import Trust, is_marked
+from langgraph_once.serde.trust import Trust, is_marked, is_yours
 
 _STOCK: Final = "stock"
 """The form of objects that are read by LangGraph's rules."""

@@ -35,8 +35,8 @@ from langgraph_once.serde.format import (
     pack,
 )
 from langgraph_once.serde.limits import Budget, most_opened, most_written_out, pattern_units
+from langgraph_once.serde.opaque import TooDeepError, UnwritableError
 from langgraph_once.serde.plans.exceptions import UnstoredError, as_text
-from langgraph_once.serde.refused import TooDeepError, UnwritableError
 from langgraph_once.serde.stock_writes import native_base, stock_form
 
 if TYPE_CHECKING:

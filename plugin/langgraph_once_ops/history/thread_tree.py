@@ -20,7 +20,7 @@ from langgraph.checkpoint.serde.types import INTERRUPT, _DeltaSnapshot
 from langgraph.constants import START
 
 from langgraph_once.checkpoint import CheckpointRef, OnceSaver, Statement, moment_of
-from langgraph_once.config_retention import ThreadStatus
+from langgraph_once.config import ThreadStatus
 from langgraph_once.errors import SerdeError
 from langgraph_once.stream import around, found_in_update
 from langgraph_once_ops.due import is_note, sends_in, status_of, task_states

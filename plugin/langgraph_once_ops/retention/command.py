@@ -19,8 +19,7 @@ from langgraph_once.commands import (
     tell,
     tell_left,
 )
-from langgraph_once.config import RetentionConfig
-from langgraph_once.config_retention import ThreadStatus
+from langgraph_once.config import RetentionConfig, ThreadStatus
 from langgraph_once.errors import ConfigError
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.retention import Pruned, prune

@@ -24,8 +24,7 @@ from langgraph_once.checkpoint import (
     open_in_thread,
     why,
 )
-from langgraph_once.config import RetentionConfig
-from langgraph_once.config_retention import seconds_in
+from langgraph_once.config import RetentionConfig, seconds_in
 from langgraph_once.metrics import retention
 from langgraph_once.settings import Settings
 from langgraph_once_ops.retention import Pruned, Pruner

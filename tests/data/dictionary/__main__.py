@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers import compression as layer
-from langgraph_once.serde.layers.compression import Compression
+from langgraph_once.serde import OnceSerializer, compression as layer
+from langgraph_once.serde.compression import Compression
 from tests.data.dictionary.states import Application, anthropic, gemini, openai, sentences, states
 
 if sys.version_info >= (3, 14):

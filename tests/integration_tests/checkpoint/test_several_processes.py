@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
 
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 from tests.forked import Forked
 
 

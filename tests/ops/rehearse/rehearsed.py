@@ -11,7 +11,7 @@ from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.moving.cells import Source
 from langgraph_once.config import CheckpointConfig
-from langgraph_once.platform.state_types import graph_types
+from langgraph_once.platform.targets import graph_types
 from langgraph_once.serde.types_in_rows import TypeStatusChecker
 from langgraph_once_ops.rehearse import Rehearsal, Report, Shape
 

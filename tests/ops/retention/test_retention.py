@@ -20,8 +20,7 @@ from langgraph.types import Command, interrupt
 from langgraph_once.checkpoint.by_url import open_saver
 from langgraph_once.checkpoint.postgres.tables import LOCKS
 from langgraph_once.checkpoint.stored import first_id_at
-from langgraph_once.config import CheckpointConfig, RetentionConfig
-from langgraph_once.config_retention import ThreadStatus
+from langgraph_once.config import CheckpointConfig, RetentionConfig, ThreadStatus
 from langgraph_once.errors import ConfigError, StorageError
 from langgraph_once.stream import StreamAddress
 from langgraph_once_ops.retention import Pruned, Pruner, prune

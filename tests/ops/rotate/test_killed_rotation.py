@@ -11,7 +11,7 @@ import pytest
 from langgraph.types import Command
 from pydantic import SecretStr
 
-from langgraph_once.serde.layers.encryption import NO_KEY
+from langgraph_once.serde.encryption import NO_KEY
 from langgraph_once.stream import StreamAddress
 from langgraph_once_ops.rotate import key_use
 from langgraph_once_ops.verify import verify

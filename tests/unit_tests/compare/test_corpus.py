@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from langgraph_once.compare import Counts, Follower, Side, View
-from langgraph_once.compare.sides import part_for
+from langgraph_once.compare.comparison import part_for
 from langgraph_once.stream import Part
 from tests.corpus.play import BEGUN, Event, Source, applies, play
 from tests.corpus.scenario import Scenario

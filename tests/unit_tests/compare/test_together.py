@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from langgraph_once.compare.sides import together
+from langgraph_once.compare.comparison import together
 
 
 class Source:

@@ -13,7 +13,7 @@ from langgraph_once.events import (
     ChannelStreamingProcessor,
     Transcript,
 )
-from langgraph_once.events.reading.channels import ArtifactTracker
+from langgraph_once.events.channels import ArtifactTracker
 from langgraph_once.stream import Part
 
 NAMED = st.builds(lambda name, t: {"id": name, "t": t}, st.sampled_from("abc"), st.integers(0, 2))

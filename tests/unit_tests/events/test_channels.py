@@ -23,7 +23,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.reading.channels import MISSING, ArtifactTracker, node_updates, read_key
+from langgraph_once.events.channels import MISSING, ArtifactTracker, node_updates, read_key
 from langgraph_once.stream import Part
 
 

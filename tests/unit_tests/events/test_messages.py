@@ -22,7 +22,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.reading.thread_memory import KnownMessages
+from langgraph_once.events.thread_memory import KnownMessages
 from langgraph_once.stream import Part
 from langgraph_once.stream.places import Where
 from tests.corpus.graphs import chain, nested, returns, says

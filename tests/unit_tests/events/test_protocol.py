@@ -16,8 +16,8 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.reading.thread_memory import RecentKeys
 from langgraph_once.events.sources import ProtocolParts
+from langgraph_once.events.thread_memory import RecentKeys
 from langgraph_once.stream import Part
 from tests.corpus.graphs import chain, says
 from tests.corpus.models import BrokenConnectionError

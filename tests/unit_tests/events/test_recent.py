@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langgraph_once.events.reading.thread_memory import Bounded, RecentKeys
+from langgraph_once.events.thread_memory import Bounded, RecentKeys
 
 
 def test_a_bounded_mapping_forgets_the_keys_that_were_added_longest_ago() -> None:

@@ -22,8 +22,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.ag_ui import AgUiRenderer
-from langgraph_once.events.render import to_console
+from langgraph_once.events.render import AgUiRenderer, to_console
 from tests.corpus.graphs import node
 from tests.corpus.models import answers
 

@@ -17,7 +17,7 @@ from langgraph_once.events import (
     TokenStreamEvent,
     TokenStreamingConfig,
 )
-from langgraph_once.events.reading.open_message import MAX_KEPT
+from langgraph_once.events.messages import MAX_KEPT
 from langgraph_once.stream import Part
 
 META = {"langgraph_checkpoint_ns": "model:1", "langgraph_node": "model"}

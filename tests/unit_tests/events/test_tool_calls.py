@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 
 from langgraph_once.events import Event, Where
-from langgraph_once.events.reading.thread_memory import ThreadMemory, ToolCallState
-from langgraph_once.events.reading.tool_calls import MessageCalls, ToolCalls
+from langgraph_once.events.thread_memory import ThreadMemory, ToolCallState
+from langgraph_once.events.tool_calls import MessageCalls, ToolCalls
 
 HERE = Where(("agent:1",), "model", "2")
 ELSEWHERE = Where(("agent:9",), "model", "3")

@@ -11,7 +11,7 @@ from langgraph_once.events import (
     ToolResultEvent,
     Where,
 )
-from langgraph_once.events.reading.tool_calls import ToolCalls
+from langgraph_once.events.tool_calls import ToolCalls
 from langgraph_once.stream import Part
 from tests.unit_tests.events.test_tool_calls import ELSEWHERE, HERE, chunk, made
 

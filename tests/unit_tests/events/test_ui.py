@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 from langgraph.graph.ui import ui_message_reducer
 
 from langgraph_once.events import Transcript
-from langgraph_once.events.reading.part_reader import UIMessages, is_ui_message
-from langgraph_once.events.reading.thread_memory import ThreadMemory
+from langgraph_once.events.part_reader import UIMessages, is_ui_message
+from langgraph_once.events.thread_memory import ThreadMemory
 from langgraph_once.stream.places import Where
 
 

@@ -21,7 +21,7 @@ from langgraph_once.manifest import SAVER
 from langgraph_once.platform.checkpointer import saver
 from langgraph_once.platform.health import DatabaseHealth
 from langgraph_once.platform.startup import user_mistakes_stop_the_server
-from langgraph_once.platform.state_types import types_in_graphs
+from langgraph_once.platform.targets import types_in_graphs
 from langgraph_once.stream.graph import OnceStreams
 from tests.unit_tests.platform.made import Colour, Point
 

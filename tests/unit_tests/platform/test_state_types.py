@@ -10,7 +10,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.pregel import NodeBuilder, Pregel
 from typing_extensions import TypedDict
 
-from langgraph_once.platform.state_types import graph_types
+from langgraph_once.platform.targets import graph_types
 
 
 @dataclass

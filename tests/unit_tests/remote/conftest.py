@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from langgraph_once.remote.following import retries
+from langgraph_once.remote import retries
 from tests.unit_tests.remote.clients import Client
 
 

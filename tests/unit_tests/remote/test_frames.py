@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessageChunk
 from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.errors import StreamError
+from langgraph_once.remote.alignment import Frame
 from langgraph_once.remote.connection import FrameReader
-from langgraph_once.remote.following.alignment import Frame
 from tests.examples import examples
 
 META = {"langgraph_node": "a", "langgraph_path": ["a"], "tags": [{"x": 1}, {"y": 2}]}

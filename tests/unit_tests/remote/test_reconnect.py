@@ -9,10 +9,10 @@ import pytest
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
-from langgraph_once.remote.following import retries
-from langgraph_once.remote.following.alignment import Frame
-from langgraph_once.remote.following.questions import QuestionFailed, between
-from langgraph_once.remote.following.run_reader import Headers, RunReader
+from langgraph_once.remote import retries
+from langgraph_once.remote.alignment import Frame
+from langgraph_once.remote.reconnect import QuestionFailed, between
+from langgraph_once.remote.run_reader import Headers, RunReader
 
 UNFIT = QuestionFailed(ValueError("no JSON"))
 

@@ -12,8 +12,7 @@ from langgraph_sdk.errors import PermissionDeniedError
 from langgraph_once import ChannelStreamingProcessor, TokenStreamingConfig
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError, StreamInterrupted
-from langgraph_once.remote import stream_run
-from langgraph_once.remote.following import retries
+from langgraph_once.remote import retries, stream_run
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import (
     BEGUN,

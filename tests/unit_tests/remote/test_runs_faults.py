@@ -17,9 +17,8 @@ from langgraph_sdk import get_sync_client
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import ConfigError, StreamInterrupted
-from langgraph_once.remote import stream_run
-from langgraph_once.remote.following import retries
-from langgraph_once.remote.following.reconcile import CHECKPOINTS_PER_PAGE
+from langgraph_once.remote import retries, stream_run
+from langgraph_once.remote.reconcile import CHECKPOINTS_PER_PAGE
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import (
     BEGUN,

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 from hypothesis import example, given, strategies as st
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessageChunk, BaseMessage
 
 from langgraph_once.remote.connection import TokenReader
 from langgraph_once.remote.shapes import local_parts
@@ -176,3 +176,13 @@ def test_metadata_of_any_length_are_read() -> None:
             part_of(orjson.loads(line_of(text, meta)))
         )
     assert len(pickle.dumps(reader)) < 20_000
+
+
+@pytest.mark.parametrize(
+    "fields", [{"tool_call_chunks": [CALL]}, {"chunk_position": "last"}, {"type": "ai"}], ids=str
+)
+def test_what_is_no_plain_token_is_read_as_a_message_at_once(fields: dict[str, Any]) -> None:
+    line = line_of("a", **fields)
+    (message, meta), _ = TokenReader().read(line)
+    assert isinstance(message, BaseMessage)
+    assert told(part_of((message, meta))) == told(part_of(orjson.loads(line)))

@@ -36,7 +36,7 @@ from langgraph_once.serde.limits import (
     pattern_units,
     release,
 )
-from langgraph_once.serde.refused import UnavailableError
+from langgraph_once.serde.opaque import UnavailableError
 from tests.unit_tests.serde.cpu import within
 
 TWINS = [*islice(product((-1, -2), repeat=14), 3000)]

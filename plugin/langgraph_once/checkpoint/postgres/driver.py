@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from langgraph_once.checkpoint.database import Execute, NewerSchemaError, Row, Statement
 from langgraph_once.errors import StorageError
-from langgraph_once.extras import install_command
+from langgraph_once.floors import install_command
 
 try:
     import psycopg

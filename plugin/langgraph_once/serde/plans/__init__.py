@@ -3,8 +3,7 @@
 registry.py     which plan a class has, and what makes the objects of a head
 base.py         what a plan and a form are
 values.py       types of Python that their value is the whole of: dates, UUIDs, paths
-attributes.py   where a class keeps the attributes of its instances
-records.py      dataclasses, attrs classes, ordinary objects
+records.py      objects that are their attributes: dataclasses, attrs classes, ordinary ones
 models.py       pydantic models, of both versions
 builtin.py      what is derived from built-in types; enums, collections
 exceptions.py   exceptions

@@ -20,9 +20,8 @@ from typing import Any, Final
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde.format import NATIVE
-from langgraph_once.serde.opaque import Opaque
+from langgraph_once.serde.opaque import Opaque, UnavailableError, UnreadableError, UnwritableError
 from langgraph_once.serde.plans.base import Form, Maker
-from langgraph_once.serde.refused import UnavailableError, UnreadableError, UnwritableError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

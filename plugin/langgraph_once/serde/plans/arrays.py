@@ -24,9 +24,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from langgraph_once.serde.lookup import imported
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trust.lookup import imported
 
 _SIMPLE: Final = re.compile(
     r"[<>|=]?([biufcSUV]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,7}\])?|[lLqQ])|\|O|T"

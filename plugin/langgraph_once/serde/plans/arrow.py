@@ -20,9 +20,9 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
+from langgraph_once.serde.lookup import imported
+from langgraph_once.serde.opaque import UnwritableError
 from langgraph_once.serde.plans.base import Form, Maker, check
-from langgraph_once.serde.refused import UnwritableError
-from langgraph_once.serde.trust.lookup import imported
 
 _CONTINUED: Final = b"\xff\xff\xff\xff"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3

@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from langgraph_once.serde.format import head_bytes
-from langgraph_once.serde.opaque import STAND_INS
-from langgraph_once.serde.refused import UnavailableError
-from langgraph_once.serde.trust.lookup import declared, top_level
+from langgraph_once.serde.lookup import declared, top_level
+from langgraph_once.serde.opaque import STAND_INS, UnavailableError
 
 if TYPE_CHECKING:
     from ormsgpack import Ext

@@ -25,11 +25,10 @@ from ormsgpack import Ext
 
 from langgraph_once.serde.format import Code, head_bytes, object_of
 from langgraph_once.serde.limits import check_small, flag_of
-from langgraph_once.serde.plans.attributes import fill, is_subclass, take
+from langgraph_once.serde.lookup import declared
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
 from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
-from langgraph_once.serde.plans.records import has_hook
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trust.lookup import declared
+from langgraph_once.serde.plans.records import fill, has_hook, is_subclass, take
 
 
 class EnumForm(Form):

@@ -14,10 +14,9 @@ from __future__ import annotations
 import builtins
 from typing import Any, Final
 
-from langgraph_once.serde.opaque import STAND_INS
-from langgraph_once.serde.plans.attributes import fill, is_subclass, take
+from langgraph_once.serde.opaque import STAND_INS, UnwritableError
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
-from langgraph_once.serde.refused import UnwritableError
+from langgraph_once.serde.plans.records import fill, is_subclass, take
 
 _MAX_TEXT_CHARS: Final = 20_000
 

@@ -19,11 +19,11 @@ from datetime import tzinfo
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.serde.limits import check_hashes, check_small
+from langgraph_once.serde.lookup import imported
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
 from langgraph_once.serde.plans.arrays import make_array, part, take_array
 from langgraph_once.serde.plans.arrow import check_stream, written_stream
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trust.lookup import imported
 
 _UNITS: Final = ("s", "ms", "us", "ns")
 _MAX_SPARSE: Final = 10_000_000

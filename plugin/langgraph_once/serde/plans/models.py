@@ -21,16 +21,16 @@ from pydantic import BaseModel, RootModel
 from pydantic_core import PydanticUndefined
 
 from langgraph_once.serde.format import NATIVE, head_bytes
-from langgraph_once.serde.plans.attributes import (
+from langgraph_once.serde.lookup import declared, imported
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
+from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
+from langgraph_once.serde.plans.records import (
     asks_no_code,
     default_of,
     is_subclass,
     layout,
     set_up,
 )
-from langgraph_once.serde.plans.base import Form, Maker, Out, Plan, check, parts, version_of
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
-from langgraph_once.serde.trust.lookup import declared, imported
 
 if TYPE_CHECKING:
     from ormsgpack import Ext

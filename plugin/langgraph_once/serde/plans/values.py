@@ -31,9 +31,8 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import SecretBytes, SecretStr
 
 from langgraph_once.serde.limits import checked_pattern
-from langgraph_once.serde.opaque import STAND_INS
+from langgraph_once.serde.opaque import STAND_INS, UnwritableError
 from langgraph_once.serde.plans.base import check, parts
-from langgraph_once.serde.refused import UnwritableError
 
 _MAX_ADDRESS_CHARS: Final = 200
 _MAX_BITS: Final = 1 << 16

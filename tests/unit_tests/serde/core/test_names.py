@@ -17,7 +17,7 @@ from langgraph_once.errors import EncodeError, PayloadError, SizeLimitError, Typ
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.format import head_bytes, object_of
 from langgraph_once.serde.names import class_names, found, name_of
-from langgraph_once.serde.refused import UnavailableError
+from langgraph_once.serde.opaque import UnavailableError
 from tests.unit_tests.serde.fidelity import kinds as k, model_kinds as m
 from tests.unit_tests.serde.strictly import strict_config
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from langgraph_once.errors import PayloadError, SizeLimitError
-from langgraph_once.serde.layers.compression import Compression, has_checksum
+from langgraph_once.serde.compression import Compression, has_checksum
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -12,10 +12,9 @@ from pydantic import SecretStr
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncryptionError, PayloadError
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers import compression
-from langgraph_once.serde.layers.compression import Compression
-from langgraph_once.serde.layers.encryption import KeyRing
+from langgraph_once.serde import OnceSerializer, compression
+from langgraph_once.serde.compression import Compression
+from langgraph_once.serde.encryption import KeyRing
 
 if sys.version_info >= (3, 14):
     from compression import zstd

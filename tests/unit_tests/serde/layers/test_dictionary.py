@@ -14,7 +14,7 @@ import zstandard
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.compression import _DICTIONARIES, Compression, _content
+from langgraph_once.serde.compression import _DICTIONARIES, Compression, _content
 from tests.data.dictionary.states import Application, gemini, states
 
 if sys.version_info >= (3, 14):
@@ -79,7 +79,7 @@ def test_larger_values_need_no_dictionary_to_be_read() -> None:
 
 def test_every_dictionary_that_was_released_is_here_unchanged() -> None:
     assert set(_DICTIONARIES) == DIGESTS.keys()
-    folder = resources.files("langgraph_once.serde.layers") / "dictionaries"
+    folder = resources.files("langgraph_once.serde") / "dictionaries"
     assert len(list(folder.iterdir())) == len(DIGESTS)
     for dictionary_id, digest in DIGESTS.items():
         dictionary = zstd.ZstdDict(_content(dictionary_id))

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from pydantic import SecretStr
 
 from langgraph_once.errors import ConfigError, EncryptionError
-from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
+from langgraph_once.serde.encryption import BoundTo, KeyRing
 
 TAG = "msgpack+aesgcm"
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as npst
 
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
 from langgraph_once.serde.plans.arrays import make_array
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from tests.examples import examples
 from tests.unit_tests.serde.fidelity.rows_packages import GAPS, OVERLAPPING
 from tests.unit_tests.serde.fidelity.sameness import difference

@@ -12,8 +12,8 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
 
+from langgraph_once.serde.opaque import UnwritableError
 from langgraph_once.serde.plans.arrow import _check_schema, _Table, check_stream
-from langgraph_once.serde.refused import UnwritableError
 from tests.unit_tests.serde.plans.forms import back, make, take
 
 

@@ -25,8 +25,8 @@ from dateutil import tz  # type: ignore[import-untyped]  # has no types
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.serde import Opaque, OpaqueDict, OpaqueInt, OpaqueStr
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
 from langgraph_once.serde.plans.builtin import DerivedForm
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import (
     assert_comes_back,

@@ -12,8 +12,8 @@ from langgraph.types import Interrupt
 from pydantic import BaseModel, ValidationError
 
 from langgraph_once.serde import OpaqueStr, UnstoredError
+from langgraph_once.serde.opaque import UnwritableError
 from langgraph_once.serde.plans.exceptions import as_text
-from langgraph_once.serde.refused import UnwritableError
 from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import (
     assert_comes_back,

@@ -17,9 +17,9 @@ from hypothesis.extra import pandas as pdst
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import PayloadError
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
 from langgraph_once.serde.plans.arrays import take_array
 from langgraph_once.serde.plans.frames import PandasForm
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
 from tests.examples import examples
 from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.plans.forms import back, make, take

@@ -28,8 +28,8 @@ from pydantic import (
 )
 
 from langgraph_once.serde import OpaqueDict, OpaqueList
+from langgraph_once.serde.opaque import UnwritableError
 from langgraph_once.serde.plans.models import ModelForm
-from langgraph_once.serde.refused import UnwritableError
 from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import (
     assert_comes_back,

@@ -29,9 +29,14 @@ from pydantic import Field, Secret
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import Opaque, OpaqueDict
-from langgraph_once.serde.plans.attributes import is_subclass, layout
-from langgraph_once.serde.plans.records import ObjectForm, RecordForm, ReducedForm
-from langgraph_once.serde.refused import UnavailableError, UnwritableError
+from langgraph_once.serde.opaque import UnavailableError, UnwritableError
+from langgraph_once.serde.plans.records import (
+    ObjectForm,
+    RecordForm,
+    ReducedForm,
+    is_subclass,
+    layout,
+)
 from tests.unit_tests.serde.fidelity import object_kinds as o
 from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import (

@@ -22,9 +22,9 @@ from dateutil import tz  # type: ignore[import-untyped]  # has no types
 from pydantic import SecretBytes, SecretStr, TypeAdapter
 
 from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.opaque import UnwritableError
 from langgraph_once.serde.plans import values
 from langgraph_once.serde.plans.values import BY_NUMBER, BY_TYPE
-from langgraph_once.serde.refused import UnwritableError
 from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.plans.forms import assert_comes_back, back, each
 

@@ -11,7 +11,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.trust.audit import Audit
+from langgraph_once.serde.trust import Audit
 from tests.unit_tests.serde.samples import Colour, Task, allow, outcome
 from tests.unit_tests.serde.strictly import strict_config
 

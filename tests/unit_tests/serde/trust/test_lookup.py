@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.serde.trust.lookup import (
+from langgraph_once.serde.lookup import (
     find,
     hook_of,
     imported,

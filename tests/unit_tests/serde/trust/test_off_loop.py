@@ -15,9 +15,8 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.serde import OnceSerializer, messages
-from langgraph_once.serde.trust import project
-from langgraph_once.serde.trust.project import off_loop
+from langgraph_once.serde import OnceSerializer, lookup, messages
+from langgraph_once.serde.lookup import off_loop
 
 NOTE = "from dataclasses import dataclass, field\n@dataclass\nclass Note:\n    text: str\n"
 FACTORY = f"{NOTE}    made: list = field(default_factory=lambda: [1])\n"
@@ -27,7 +26,7 @@ DELETED = f"{NOTE}    def __del__(self): pass\n"
 @pytest.fixture(autouse=True)
 def nothing_is_known() -> Iterator[None]:
     """Forget what the disk was asked before, as in a new process."""
-    project._of_places.cache_clear()
+    lookup._of_places.cache_clear()
     messages._messages.cache_clear()
     yield
     sys.modules.pop("linked_notes", None)

@@ -15,8 +15,8 @@ from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 from langgraph.types import Send
 
 from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError
-from langgraph_once.serde.refused import UnavailableError
-from langgraph_once.serde.trust.policy import TABLE, Enforcement, May, Standing, Trust
+from langgraph_once.serde.opaque import UnavailableError
+from langgraph_once.serde.trust import TABLE, Enforcement, May, Standing, Trust
 from tests.unit_tests.serde.trust import places
 
 HERE = places.__name__
@@ -233,7 +233,7 @@ def test_open_tells_of_what_is_not_listed(
 
 
 def test_the_warnings_of_a_process_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.CRITICAL, "langgraph_once.serde.trust.policy")
+    caplog.set_level(logging.CRITICAL, "langgraph_once.serde.trust")
     trust = Trust("safe")
     for number in range(1500):
         may(trust, f"gone_{number}:X")
@@ -277,7 +277,7 @@ def test_safe_warns_of_a_package_that_was_imported_later(
 
 def test_nothing_is_imported_for_a_refused_row() -> None:
     code = (
-        "import sys; from langgraph_once.serde.trust.policy import Trust\n"
+        "import sys; from langgraph_once.serde.trust import Trust\n"
         "try: Trust('safe').find('antigravity:X')\n"
         "except Exception: pass\n"
         "print('antigravity' in sys.modules)"

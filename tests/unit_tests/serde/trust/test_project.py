@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from blockbuster import blockbuster_ctx
 
-from langgraph_once.serde.trust.project import imported_packages
+from langgraph_once.serde.lookup import imported_packages
 
 SOURCE = '''
 """import in_docstring_is_found_too"""

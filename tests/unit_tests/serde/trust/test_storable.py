@@ -15,7 +15,7 @@ import pytest
 from langgraph_once import storable
 from langgraph_once.errors import EncodeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.trust.policy import Standing, Trust
+from langgraph_once.serde.trust import Standing, Trust
 from tests.unit_tests.serde.strictly import strict_config
 
 HERE = __name__
