@@ -16,14 +16,20 @@ from langgraph.checkpoint.base import (
 )
 
 from langgraph_once.checkpoint.all_rows import MOST_METADATA
+from langgraph_once.checkpoint.cut import Piece
 from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
-from langgraph_once.checkpoint.found import FoundCheckpoints, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened_metadata
-from langgraph_once.checkpoint.pieces.collect import Cell, Missing
-from langgraph_once.checkpoint.pieces.cut import Piece
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
+from langgraph_once.checkpoint.pieces import Cell, CutValue, Missing
 from langgraph_once.checkpoint.pruning import keep_last, sweep
-from langgraph_once.checkpoint.stored import CheckpointRef, Naming, as_stored, bound, first_id_at
+from langgraph_once.checkpoint.stored import (
+    CheckpointRef,
+    FoundCheckpoints,
+    History,
+    Naming,
+    as_stored,
+    bound,
+    first_id_at,
+)
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.metrics import storage
 from langgraph_once.serde import may_be_bound

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from langgraph_once.checkpoint.database import Program
-from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
-from langgraph_once.checkpoint.pieces.collect import Cell
+from langgraph_once.checkpoint.pieces import Cell
+from langgraph_once.checkpoint.rewriting import entering, leaving, migrate
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.errors import EncryptionError, SerdeError
 from langgraph_once.serde import OnceSerializer

@@ -11,8 +11,8 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
-from langgraph_once.checkpoint.moving.transfer import transfer
+from langgraph_once.checkpoint.copying import transfer
+from langgraph_once.checkpoint.rewriting import entering, leaving, migrate
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream import StreamAddress
 from tests.databases import is_postgres

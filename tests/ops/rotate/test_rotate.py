@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from langgraph_once.checkpoint.moving.migrate import migrate, rotating
+from langgraph_once.checkpoint.rewriting import migrate, rotating
 from langgraph_once.config import CheckpointConfig, SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store import open_store

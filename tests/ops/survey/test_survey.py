@@ -20,7 +20,7 @@ from langgraph.types import Command
 
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.database import Statement
-from langgraph_once.checkpoint.moving.migrate import entering, migrate
+from langgraph_once.checkpoint.rewriting import entering, migrate
 from langgraph_once.stream import StreamAddress
 from langgraph_once_ops.survey import Survey, open_snapshot, report, survey
 from langgraph_once_ops.survey.estimate import Estimate

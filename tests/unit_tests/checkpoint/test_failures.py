@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.moving.cells import Source
+from langgraph_once.checkpoint.copying import Source
 from langgraph_once.checkpoint.sqlite.backend import open_sqlite_to_read
 from langgraph_once.errors import StorageError
 

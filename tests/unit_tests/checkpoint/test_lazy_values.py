@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.checkpoint.found import LazyValues
+from langgraph_once.checkpoint.stored import LazyValues
 
 VALUES: dict[str, Any] = {"a": [1], "b": {"c": None}, "none": None}
 

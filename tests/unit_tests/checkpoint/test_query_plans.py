@@ -11,7 +11,7 @@ import pytest
 from langgraph.types import Command
 
 from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
-from langgraph_once.checkpoint.moving.migrate import entering, migrate
+from langgraph_once.checkpoint.rewriting import entering, migrate
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import StreamAddress

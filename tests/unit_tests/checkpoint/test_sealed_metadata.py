@@ -13,9 +13,9 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
 
-from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
-from langgraph_once.checkpoint.moving.transfer import transfer
-from langgraph_once.checkpoint.pieces.values import READABLE
+from langgraph_once.checkpoint.copying import transfer
+from langgraph_once.checkpoint.rewriting import entering, leaving, migrate
+from langgraph_once.checkpoint.values import READABLE
 from langgraph_once.errors import EncryptionError
 from langgraph_once.stream import StreamAddress
 from tests.databases import is_postgres

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
-from langgraph_once.checkpoint.moving.migrate import (
+from langgraph_once.checkpoint.rewriting import (
     Migration,
     Way,
     entering,

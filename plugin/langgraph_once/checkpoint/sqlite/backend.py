@@ -15,9 +15,9 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph_once.checkpoint.backend import Backend, Claim, Opening
 from langgraph_once.checkpoint.database import Execute, Row, Statement
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.sqlite.engine import SqliteEngine
-from langgraph_once.checkpoint.sqlite.file import (
+from langgraph_once.checkpoint.sqlite.engine import (
     IN_MEMORY,
+    SqliteEngine,
     ask_sqlite,
     check_sqlite_path,
     claim_sqlite,

@@ -15,8 +15,7 @@ from langgraph.checkpoint.sqlite.utils import search_where
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened_metadata, sealed
-from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
+from langgraph_once.checkpoint.pieces import Assembly, Cell, CutValue, Missing
 from langgraph_once.checkpoint.stored import (
     CellTable,
     CheckpointRef,

@@ -14,9 +14,7 @@ from typing import Any, Final, NamedTuple
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from langgraph_once.checkpoint.all_rows import STOCK_TAGS
-from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
-from langgraph_once.checkpoint.metadata import SEALED, resealed
-from langgraph_once.checkpoint.moving.cells import (
+from langgraph_once.checkpoint.copying import (
     AT_ONCE,
     Progress,
     ReadCell,
@@ -24,13 +22,14 @@ from langgraph_once.checkpoint.moving.cells import (
     Trouble,
     why,
 )
-from langgraph_once.checkpoint.pieces.collect import Cell
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
+from langgraph_once.checkpoint.metadata import SEALED, resealed
+from langgraph_once.checkpoint.pieces import Cell, CutValue
 from langgraph_once.checkpoint.pruning import sweep
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellBatch, CheckpointRef, bound
 from langgraph_once.checkpoint.threads import Threads
+from langgraph_once.checkpoint.values import Values
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.redaction import printable
 from langgraph_once.serde import PLAIN_TAGS, STAND_INS, Mention, OnceSerializer

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import ormsgpack
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
-from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, Recent
+from langgraph_once.checkpoint.cut import Cutter, Piece
+from langgraph_once.checkpoint.pieces import Assembly, Cell, CutValue, PieceManifest, Recent
 from langgraph_once.errors import EncodeError, PayloadError, SerdeError, SizeLimitError
 from langgraph_once.metrics import storage
 from langgraph_once.serde import BoundTo, OnceSerializer, Tag, has_checksum, lead_bytes
