@@ -211,7 +211,7 @@ class RunningProgram(Generic[T]):
             rows = self._rows_of(statement, execute)
         while not self._result:
             try:
-                statement = next(self._program) if rows is None else self._program.send(rows)
+                statement = self._program.send(rows)  # type: ignore[arg-type]  # None begins it
             except StopIteration as end:
                 self._result.append(end.value)
                 break

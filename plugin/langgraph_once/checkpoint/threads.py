@@ -155,14 +155,16 @@ class Threads:
         place = self.tables.place(config)
         cuts: list[CutValue] = []
         rows = []
+        replaces = True
         began = perf_counter_ns()
         for position, (channel, value) in enumerate(writes):
-            index = WRITES_IDX_MAP.get(channel, position)
+            index = WRITES_IDX_MAP.get(channel)
+            if index is None:
+                index, replaces = position, False
             at = bound("write", place.thread_id, (*place[1:], task_id, index), channel)
             cell = self.values.cell(as_stored(channel, value), cuts, at)
             rows.append((task_id, index, task_path, channel, *cell))
         _count_write(began)
-        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         statement = self.tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
         return self.store(place.thread_id, cuts, [statement])
 

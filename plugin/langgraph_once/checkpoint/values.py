@@ -378,7 +378,7 @@ class Values:
         tag, data = self._serde.encoded(value)
         size = len(data)
         storage.encoded_bytes += size
-        return self._cut(tag, data, cuts, bound_to)
+        return self._cut(tag, data, cuts, bound_to) if size >= MIN_CUT_BYTES else (tag, data)
 
     def _cut(
         self, tag: Tag, data: bytes, cuts: list[CutValue], bound_to: BoundTo
@@ -456,8 +456,7 @@ class Values:
             yield len(self._piece(piece).data) // 2
 
     def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
-        is_short = len(data) < _SHORT_ROW_BYTES and not self.remembers(bound_to[1])
-        packs = self._packs_short or not is_short
+        packs = self._packs_short or len(data) >= _SHORT_ROW_BYTES or bound_to[1] in self._recent
         cell = Cell(*self._serde.wrapped(tag, data, bound_to, packs=packs))
         size = len(cell.data)
         storage.stored_bytes += size

@@ -91,11 +91,20 @@ class PatientConnection(sqlite3.Connection):
     _held_version: Any = None
 
     def execute(self, *given: Any) -> sqlite3.Cursor:
+        try:
+            return super().execute(*given)
+        except sqlite3.OperationalError as error:
+            if kind(error) != sqlite3.SQLITE_BUSY:
+                raise
+        return self._execute_in_turns(*given)
+
+    def _execute_in_turns(self, *given: Any) -> sqlite3.Cursor:
         began = changed = time.monotonic()
         version = None
         if self.asked_at < self._gave_up_at:
             changed, version = max(self.asked_at, self._held_since), self._held_version
         while True:
+            time.sleep(0.01)  # for a change of the journal mode SQLite does not wait at all
             try:
                 return super().execute(*given)
             except sqlite3.OperationalError as error:
@@ -106,7 +115,6 @@ class PatientConnection(sqlite3.Connection):
                 if now > began + BUSY_TIMEOUT_S or now > changed + HELD_S:
                     self._gave_up_at, self._held_since, self._held_version = now, changed, version
                     raise
-            time.sleep(0.01)  # for a change of the journal mode SQLite does not wait at all
 
     def _version(self) -> Any:
         try:
@@ -334,7 +342,6 @@ class SqliteEngine(Engine):
         self._lock = threading.RLock()
         self._makes_tables = makes_tables
         self._is_set_up = False
-        self._named_errors = _NamedErrors(self.name)
 
     def run(self, program: Program[T], *, writes: bool) -> T:
         """Run a program in one transaction, which an error undoes.
@@ -343,20 +350,26 @@ class SqliteEngine(Engine):
             StorageError: The database cannot do it.
         """
         asked_at = time.monotonic()
-        with self._lock, self._named_errors:
-            if isinstance(self.conn, PatientConnection):
-                self.conn.asked_at = asked_at
-            if not self._is_set_up:
-                self._set_up(writes=writes)
-            running = RunningProgram(program)
-            for _ in range(MOST_DROPS):
-                try:
-                    return self._run(running, writes=writes)
-                except sqlite3.OperationalError as error:
-                    if running.is_answered or not _is_of_ours(error):
-                        raise
+        try:
+            with self._lock:
+                if isinstance(self.conn, PatientConnection):
+                    self.conn.asked_at = asked_at
+                if not self._is_set_up:
                     self._set_up(writes=writes)
-            return self._run(running, writes=writes)
+                return self._run_where_tables_are(RunningProgram(program), writes=writes)
+        except (sqlite3.Error, NewerSchemaError) as error:
+            self._tell(error)
+            raise
+
+    def _run_where_tables_are(self, running: RunningProgram[T], *, writes: bool) -> T:
+        for _ in range(MOST_DROPS):
+            try:
+                return self._run(running, writes=writes)
+            except sqlite3.OperationalError as error:
+                if running.is_answered or not _is_of_ours(error):
+                    raise
+                self._set_up(writes=writes)
+        return self._run(running, writes=writes)
 
     def close(self) -> None:
         """Close the connection, once the program under way is done.
@@ -375,8 +388,20 @@ class SqliteEngine(Engine):
 
     def set_up(self) -> None:
         """Make what is missing in the database; every program does this first."""
-        with self._lock, self._named_errors:
-            self._set_up(writes=True)
+        try:
+            with self._lock:
+                self._set_up(writes=True)
+        except (sqlite3.Error, NewerSchemaError) as error:
+            self._tell(error)
+            raise
+
+    def _tell(self, error: sqlite3.Error | NewerSchemaError) -> None:
+        """Say which database it is and what can be done, if the error is about the database."""
+        if isinstance(error, NewerSchemaError):
+            why = f"a newer langgraph-once made its tables ({error}); install that or a newer one"
+            raise failed(self.name, "use", why) from error
+        if is_known(error):
+            raise failed(self.name, "use", with_advice(error)) from error
 
     def _set_up(self, *, writes: bool) -> None:
         missing = self._run(RunningProgram(_missing()), writes=False)
@@ -430,25 +455,6 @@ class SqliteEngine(Engine):
                     conn.execute("ROLLBACK")
             raise
         return result
-
-
-class _NamedErrors:
-    """Says of an error of SQLite which database it is, and what can be done."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, sqlite3.Error) and is_known(error):
-            raise failed(self._name, "use", with_advice(error)) from error
-        if isinstance(error, NewerSchemaError):
-            why = f"a newer langgraph-once made its tables ({error}); install that or a newer one"
-            raise failed(self._name, "use", why) from error
 
 
 def _is_of_ours(error: sqlite3.Error) -> bool:
