@@ -79,13 +79,13 @@ if TYPE_CHECKING:
     )
     from langgraph_once.checkpoint.postgres.saver import OncePostgresSaver, open_postgres_saver
     from langgraph_once.checkpoint.rewriting import (
+        Entering as Entering,
+        Leaving as Leaving,
         Migration as Migration,
+        Rotating as Rotating,
         as_upstream as as_upstream,
-        entering as entering,
-        leaving as leaving,
         migrate as migrate,
         reading as reading,
-        rotating as rotating,
     )
 else:  # what commands alone ask for, and what needs the extra `postgres`
     __getattr__, __dir__ = lazily(
@@ -103,11 +103,11 @@ else:  # what commands alone ask for, and what needs the extra `postgres`
             "langgraph_once.checkpoint.rewriting": (
                 "Migration",
                 "as_upstream",
-                "entering",
-                "leaving",
+                "Entering",
+                "Leaving",
                 "migrate",
                 "reading",
-                "rotating",
+                "Rotating",
             ),
             "langgraph_once.checkpoint.postgres.saver": (
                 "OncePostgresSaver",
