@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
@@ -235,113 +234,38 @@ def _repr(error: BaseException) -> str:
         return f"{type(error).__name__}()"
 
 
-class _Undecoded:
-    """Stands in a `LazyValues` for what was not looked at."""
-
-    def __repr__(self) -> str:
-        return "…"
-
-
-_UNDECODED: Final = _Undecoded()
-
-
-class LazyValues(dict[str, Any]):
-    """A dict of channel values, each decoded when it is read for the first time.
-
-    It is a dict for all who ask it by its methods, and copies and pickles as a plain one. Only C
-    code that goes around the methods of a dict would see that a value is not decoded yet.
+class LazyValues(Mapping[str, Any]):
+    """The values of channels, each decoded when it is read for the first time.
 
     Args:
         names: The channels.
         decode: Gives the value of a channel. What it raises, reading the value raises.
     """
 
-    __slots__ = ("_decode",)
-
-    def __init__(self, names: Mapping[str, Any], decode: Callable[[str], Any]) -> None:
-        super().__init__(dict.fromkeys(names, _UNDECODED))
+    def __init__(self, names: Iterable[str], decode: Callable[[str], Any]) -> None:
+        self._names = dict.fromkeys(names)
         self._decode = decode
+        self._known: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        value = super().__getitem__(name)
-        if value is _UNDECODED:
-            value = self._decode(name)
-            self[name] = value
-        return value
+        if name not in self._known:
+            if name not in self._names:
+                raise KeyError(name)
+            self._known[name] = self._decode(name)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
-        # That it is defined keeps `{**values}` and `dict(values)` from going around `__getitem__`.
-        return super().__iter__()
+        return iter(self._names)
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value of a channel, or the default."""
-        if name not in self:
-            return default
-        return self[name]
-
-    def values(self) -> Any:
-        """The values, decoded."""
-        return self.copy().values()
-
-    def items(self) -> Any:
-        """The channels and their values, decoded."""
-        return self.copy().items()
-
-    def decoded(self) -> dict[str, Any]:
-        """A plain dict; this one if a channel cannot be decoded, which says so when it is read."""
-        try:
-            return self.copy()
-        except SerdeError:
-            for name in self:
-                with suppress(SerdeError):
-                    self[name]
-            return self
+    def __len__(self) -> int:
+        return len(self._names)
 
     def copy(self) -> dict[str, Any]:
         """A plain dict."""
-        return {name: self[name] for name in self}
-
-    def pop(self, name: str, *default: Any) -> Any:
-        """Remove a channel, and return its value."""
-        if name in self:
-            value = self[name]
-            del self[name]
-            return value
-        return super().pop(name, *default)
-
-    def popitem(self) -> tuple[str, Any]:
-        """Remove the last channel, and return it with its value."""
-        name = next(reversed(self))
-        return name, self.pop(name)
-
-    def setdefault(self, name: str, default: Any = None) -> Any:
-        """The value of a channel, which gets the default if it has none."""
-        if name not in self:
-            self[name] = default
-        return self[name]
-
-    def __eq__(self, other: object) -> bool:
-        return self.copy() == (other.copy() if isinstance(other, LazyValues) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None  # as of every dict
-
-    def __or__(self, other: Any) -> Any:
-        return self.copy() | other
-
-    def __ror__(self, other: Any) -> Any:
-        return other | self.copy()
-
-    def __copy__(self) -> dict[str, Any]:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
-        return deepcopy(self.copy(), memo)
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return dict, (self.copy(),)
+        return {name: self[name] for name in self._names}
 
 
 class ListedCheckpoint(CheckpointTuple):
@@ -378,8 +302,9 @@ class ListedCheckpoint(CheckpointTuple):
     def checkpoint(self) -> Checkpoint:
         """The checkpoint, with all that can be decoded of its channels."""
         found: Any = tuple.__getitem__(self, 1)
-        values = found["channel_values"]
-        decoded = values.decoded() if isinstance(values, LazyValues) else values
+        decoded = found["channel_values"]
+        with suppress(SerdeError):  # reading the channel says why
+            decoded = decoded.copy()
         checkpoint: Any = {**found, "channel_values": decoded}
         return checkpoint  # type: ignore[no-any-return]  # as it was stored
 

@@ -13,7 +13,7 @@ from langgraph_once.checkpoint.postgres.saver import ask_postgres
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.metrics import pools
-from langgraph_once.store.upstream_gaps import (
+from langgraph_once.store.sealing import (
     Puts,
     Queries,
     by_key,

@@ -152,49 +152,6 @@ def check_sqlite_path(path: str | os.PathLike[str]) -> None:
         raise not_opened(path, error) from error
 
 
-def ask_sqlite(path: str | os.PathLike[str]) -> None:
-    """Read a database that is there.
-
-    Raises:
-        StorageError: It is not there, or cannot be read.
-    """
-    file = Path(path).expanduser().absolute()
-    try:
-        with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as conn:
-            conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error as error:
-        raise not_opened(path, error) from error
-
-
-def claim_sqlite(path: str | os.PathLike[str]) -> sqlite3.Connection | None:
-    """Claim a database for what one process does at a time, until what is returned is closed.
-
-    A file beside the database holds the claim, and stays: the database itself can be written on.
-
-    Returns:
-        None if another process, or another event loop of this one, has the claim.
-
-    Raises:
-        StorageError: The file cannot be made.
-    """
-    beside = IN_MEMORY
-    if os.fspath(path) != IN_MEMORY:
-        file = Path(path).expanduser().absolute()
-        beside = str(file.with_name(f"{file.name}-retention"))
-    try:
-        conn = sqlite3.connect(beside, timeout=0, isolation_level=None, check_same_thread=False)
-        try:
-            conn.execute("BEGIN EXCLUSIVE")
-        except BaseException:
-            conn.close()
-            raise
-    except sqlite3.Error as error:
-        if kind(error) == sqlite3.SQLITE_BUSY:
-            return None
-        raise not_opened(beside, error) from error
-    return conn
-
-
 def prepare(path: str | os.PathLike[str]) -> str:
     """Make a database file ready for many writers; name it as SQLite takes it."""
     if os.fspath(path) == IN_MEMORY:
@@ -215,7 +172,11 @@ def connect_to_read(path: str | os.PathLike[str]) -> sqlite3.Connection:
     if not file.is_file():
         raise failed(path, "read", "there is no such file")
     try:
-        conn = _ReadWithoutLocks(file) if _is_idle_wal(file) else _read_only(file)
+        conn = (
+            _ReadWithoutLocks(file)
+            if _is_idle_wal(file)
+            else connect(f"{file.as_uri()}?mode=ro", uri=True)
+        )
         try:
             with_task_path(conn)
         except BaseException:
@@ -239,10 +200,6 @@ def _is_idle_wal(file: Path) -> bool:
     except OSError:  # SQLite will say why
         return False
     return head[_WAL_AT:] == _WAL and not file.with_name(f"{file.name}-wal").exists()
-
-
-def _read_only(file: Path) -> sqlite3.Connection:
-    return connect(f"{file.as_uri()}?mode=ro", uri=True)
 
 
 class _ReadWithoutLocks(sqlite3.Connection):
