@@ -170,6 +170,9 @@ class Recent:
     Args:
         cutter: Cuts and names.
         max_bytes: Of the values that are remembered.
+
+    Attributes:
+        by_thread: Threads of which a value is remembered, with those.
     """
 
     def __init__(self, cutter: Cutter, *, max_bytes: int = 32 * 1024 * 1024) -> None:
@@ -177,14 +180,10 @@ class Recent:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._cuts: OrderedDict[Any, tuple[PieceManifest, Cut]] = OrderedDict()
-        self._by_thread: dict[Any, dict[Any, Cut]] = {}
+        self.by_thread: dict[Any, dict[Any, Cut]] = {}
         self._by_levels: dict[Any, Cut] = {}
         self._met: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
-
-    def __contains__(self, thread_id: Any) -> bool:
-        """Whether a value of a thread is remembered."""
-        return thread_id in self._by_thread
 
     def split(self, thread_id: Any, codec: str, data: bytes, *, lead_bytes: int) -> CutValue:
         """`split` a value of a thread."""
@@ -213,7 +212,7 @@ class Recent:
             if key in self._cuts:
                 self._forget(key, *self._cuts.pop(key))
             self._cuts[key] = manifest, cut
-            self._by_thread.setdefault(thread_id, {})[key] = cut
+            self.by_thread.setdefault(thread_id, {})[key] = cut
             self._by_levels[manifest.levels] = cut
             self._bytes += len(cut.data)
             while self._bytes > self._max_bytes:
@@ -237,15 +236,15 @@ class Recent:
             return found[1]
         part = data[middle : middle + _MIDDLE]
         with self._lock:
-            cuts = [*islice(reversed(self._by_thread.get(key[0], {}).values()), _LOOKED_AT)]
+            cuts = [*islice(reversed(self.by_thread.get(key[0], {}).values()), _LOOKED_AT)]
         return next((cut for cut in cuts if part in cut.data), None)
 
     def _forget(self, key: tuple[Any, bytes], manifest: PieceManifest, cut: Cut) -> None:
         self._bytes -= len(cut.data)
-        of_thread = self._by_thread[key[0]]
+        of_thread = self.by_thread[key[0]]
         del of_thread[key]
         if not of_thread:
-            del self._by_thread[key[0]]
+            del self.by_thread[key[0]]
         if self._by_levels.get(manifest.levels) is cut:  # and not that of a copy of the thread
             del self._by_levels[manifest.levels]
 
