@@ -96,25 +96,27 @@ class PatientConnection(sqlite3.Connection):
         except sqlite3.OperationalError as error:
             if kind(error) != sqlite3.SQLITE_BUSY:
                 raise
-        return self._execute_in_turns(*given)
+            busy = error
+        return self._execute_in_turns(busy, *given)
 
-    def _execute_in_turns(self, *given: Any) -> sqlite3.Cursor:
+    def _execute_in_turns(self, busy: sqlite3.Error, *given: Any) -> sqlite3.Cursor:
         began = changed = time.monotonic()
         version = None
         if self.asked_at < self._gave_up_at:
             changed, version = max(self.asked_at, self._held_since), self._held_version
         while True:
+            now, before, version = time.monotonic(), version, self._version()
+            changed = changed if before in (None, version) else now
+            if now > began + BUSY_TIMEOUT_S or now > changed + HELD_S:
+                self._gave_up_at, self._held_since, self._held_version = now, changed, version
+                raise busy
             time.sleep(0.01)  # for a change of the journal mode SQLite does not wait at all
             try:
                 return super().execute(*given)
             except sqlite3.OperationalError as error:
                 if kind(error) != sqlite3.SQLITE_BUSY:
                     raise
-                now, before, version = time.monotonic(), version, self._version()
-                changed = changed if before in (None, version) else now
-                if now > began + BUSY_TIMEOUT_S or now > changed + HELD_S:
-                    self._gave_up_at, self._held_since, self._held_version = now, changed, version
-                    raise
+                busy = error
 
     def _version(self) -> Any:
         try:
