@@ -18,13 +18,13 @@ from langgraph_once.checkpoint import (
     OnceSaver,
     Program,
     Progress,
+    Rotating,
     Source,
     Statement,
     backend_of,
     batches,
     migrate,
     reading,
-    rotating,
     sealed_in,
 )
 from langgraph_once.commands import (
@@ -102,7 +102,7 @@ def _rotate(opened: Database, places: dict[str, str]) -> list[Any]:
     _, config, serde = opened
     troubles: list[Any] = []
     if "threads" in places:
-        way = rotating(serde, store_once=config.store_once)
+        way = Rotating(serde, store_once=config.store_once)
         with opened.to_write() as saver, progress_bar() as progress:
             done = migrate(saver, way, progress=progress)
         tell(f"{done.rows} rows of {done.threads} threads re-encrypted", err=True)

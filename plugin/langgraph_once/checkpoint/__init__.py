@@ -7,14 +7,17 @@ backend.py      what a database is to everything outside of its folder; its save
 by_url.py       which of them does a path or URL name?
 saver.py        the methods that LangGraph calls
 threads.py      what each of them does, as statements: the same for every database
-found.py        what they read: checkpoints, decoded when somebody looks at them
-tables.py       the statements that databases share; stored.py: what their rows say
-all_rows.py     those that check, copy or rewrite a thread
+stored.py       what rows say; what was read of threads, decoded when somebody looks at it
+tables.py       the statements that databases share; all_rows.py: those on all rows of a thread
+pruning.py      what pruning deletes
 metadata.py     metadata as rows have them: encrypted but for what servers filter by
-database.py     who runs statements; workers.py: in which threads, for event loops
+database.py     who runs statements, and in which threads for event loops
 sqlite/, postgres/  what is each database's own
-pieces/         long values, cut into pieces that are stored once
-moving/         all threads of a database, rewritten, copied or looked at
+values.py       values to cells of rows, and back: whole, or cut
+pieces.py       of which pieces a value consists, and how they are put together again
+cut.py          where bytes are cut, how pieces are named, what a change leaves of them
+copying.py      all threads of a database, read whole, or copied into another
+rewriting.py    all rows of a database, rewritten in another form
 """
 
 from typing import TYPE_CHECKING
@@ -29,18 +32,17 @@ from langgraph_once.checkpoint.database import (
     Row as Row,
     Statement as Statement,
     batches as batches,
+    close_in_thread as close_in_thread,
     drive as drive,
+    open_in_thread as open_in_thread,
     run_all as run_all,
 )
-from langgraph_once.checkpoint.found import FoundCheckpoints as FoundCheckpoints
 from langgraph_once.checkpoint.metadata import (
     COUNTERS as COUNTERS,
     opened_metadata as opened_metadata,
     sealed_in as sealed_in,
 )
-from langgraph_once.checkpoint.pieces.collect import Cell as Cell
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue as CutValue
-from langgraph_once.checkpoint.pieces.values import Values as Values
+from langgraph_once.checkpoint.pieces import Cell as Cell, CutValue as CutValue
 from langgraph_once.checkpoint.pruning import (
     CALL as CALL,
     drop_all as drop_all,
@@ -49,7 +51,7 @@ from langgraph_once.checkpoint.pruning import (
 )
 from langgraph_once.checkpoint.saver import OnceSaver as OnceSaver, stock_wrote as stock_wrote
 from langgraph_once.checkpoint.sqlite.backend import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.sqlite.file import (
+from langgraph_once.checkpoint.sqlite.engine import (
     BUSY_TIMEOUT_S as BUSY_TIMEOUT_S,
     check_sqlite_path,
     not_opened as not_opened,
@@ -57,58 +59,56 @@ from langgraph_once.checkpoint.sqlite.file import (
 )
 from langgraph_once.checkpoint.stored import (
     CheckpointRef as CheckpointRef,
+    FoundCheckpoints as FoundCheckpoints,
     StoredCheckpoint as StoredCheckpoint,
     moment_of as moment_of,
 )
 from langgraph_once.checkpoint.tables import Tables as Tables
-from langgraph_once.checkpoint.workers import (
-    close_in_thread as close_in_thread,
-    open_in_thread as open_in_thread,
-)
+from langgraph_once.checkpoint.values import Values as Values
 from langgraph_once.lazy import lazily
 
 if TYPE_CHECKING:
-    from langgraph_once.checkpoint.moving.cells import (
+    from langgraph_once.checkpoint.copying import (
         Progress as Progress,
         ReadCell as ReadCell,
         Source as Source,
         Trouble as Trouble,
         told as told,
+        transfer as transfer,
         why as why,
     )
-    from langgraph_once.checkpoint.moving.migrate import (
+    from langgraph_once.checkpoint.postgres.saver import OncePostgresSaver, open_postgres_saver
+    from langgraph_once.checkpoint.rewriting import (
+        Entering as Entering,
+        Leaving as Leaving,
         Migration as Migration,
+        Rotating as Rotating,
         as_upstream as as_upstream,
-        entering as entering,
-        leaving as leaving,
         migrate as migrate,
         reading as reading,
-        rotating as rotating,
     )
-    from langgraph_once.checkpoint.moving.transfer import transfer as transfer
-    from langgraph_once.checkpoint.postgres.saver import OncePostgresSaver, open_postgres_saver
 else:  # what commands alone ask for, and what needs the extra `postgres`
     __getattr__, __dir__ = lazily(
         __name__,
         {
-            "langgraph_once.checkpoint.moving.cells": (
+            "langgraph_once.checkpoint.copying": (
                 "Progress",
                 "ReadCell",
                 "Source",
                 "Trouble",
                 "told",
+                "transfer",
                 "why",
             ),
-            "langgraph_once.checkpoint.moving.migrate": (
+            "langgraph_once.checkpoint.rewriting": (
                 "Migration",
                 "as_upstream",
-                "entering",
-                "leaving",
+                "Entering",
+                "Leaving",
                 "migrate",
                 "reading",
-                "rotating",
+                "Rotating",
             ),
-            "langgraph_once.checkpoint.moving.transfer": ("transfer",),
             "langgraph_once.checkpoint.postgres.saver": (
                 "OncePostgresSaver",
                 "open_postgres_saver",

@@ -7,9 +7,9 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Program, Statement, batches
-from langgraph_once.checkpoint.pieces.collect import Cell
-from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.pieces import Cell
 from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable, CheckpointRef
+from langgraph_once.checkpoint.values import Values
 from langgraph_once.serde import BoundTo
 
 STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})

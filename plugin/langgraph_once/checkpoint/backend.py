@@ -17,10 +17,9 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from langgraph_once.checkpoint.database import Execute
+from langgraph_once.checkpoint.database import Execute, close_in_thread, open_in_thread
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.tables import Tables
-from langgraph_once.checkpoint.workers import close_in_thread, open_in_thread
 from langgraph_once.config import CheckpointConfig
 
 S = TypeVar("S", bound=OnceSaver)

@@ -1,7 +1,8 @@
 """Metadata as rows have them: with keys, all but what servers filter by is encrypted.
 
 What is encrypted stands as one value under a key of ours, bound to its row. So the columns, and the
-SQL of others that reads what is readable, stay as they are.
+SQL of others that reads what is readable, stay as they are. JSONB does not return every JSON as it
+was; what it would change stands beside it as text.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from langgraph_once.checkpoint.pieces.collect import Cell
-from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.pieces import Cell
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
+from langgraph_once.checkpoint.values import Values
 from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.serde import BoundTo
 
@@ -23,6 +24,8 @@ COUNTERS: Final = "counters_since_delta_snapshot"
 """Where LangGraph counts, by channel, updates and steps since a delta channel was stored whole."""
 SEALED: Final = "__once_sealed"
 """The key of what is encrypted: its tag, and its bytes in base64."""
+_EXACT: Final = "__once_json"
+"""In metadata: all of them as text, where JSONB would not keep them as they are."""
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
@@ -133,3 +136,56 @@ def sealed_in(found: Mapping[str, Any]) -> Cell | None:
 
 def _bound_to(place: CheckpointRef) -> BoundTo:
     return bound("metadata", place.thread_id, place[1:])
+
+
+def contains(value: Any, wanted: Any) -> bool:
+    """Whether JSON contains other JSON, as `@>` says."""
+    match value, wanted:
+        case dict(), dict():
+            return all(name in value and contains(value[name], wanted[name]) for name in wanted)
+        case list(), list():
+            return all(any(contains(each, item) for each in value) for item in wanted)
+        case bool(), _:
+            return value is wanted
+        case (int() | float(), bool()):
+            return False
+        case _:
+            return bool(value == wanted)
+
+
+def is_taken(text: str) -> bool:
+    """Whether JSONB takes a JSON text at all, as it was or not."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    try:
+        json.loads(text, parse_constant=refuse)
+        text.encode()
+    except ValueError:  # NaN, or half of a surrogate pair
+        return False
+    return "\\u0000" not in text
+
+
+def json_text(value: Mapping[str, Any]) -> str:
+    """A value as JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def exact_json(metadata: Mapping[str, Any]) -> str:
+    """Metadata as JSON, beside them all as text if JSONB would not keep them.
+
+    A number that it changes, as 1e16, stands there too: `list` finds rows by what JSONB made of it.
+    """
+    if all(is_kept([name, value]) for name, value in metadata.items()):
+        return json_text(metadata)
+    taken = {name: value for name, value in metadata.items() if is_taken(json_text({name: value}))}
+    return json_text({**taken, _EXACT: json.dumps(metadata)})
+
+
+def read_json(text: str) -> dict[str, Any]:
+    """What `exact_json` wrote, or another saver."""
+    metadata: dict[str, Any] = json.loads(text)
+    if (exact := metadata.get(_EXACT)) is not None:
+        metadata = json.loads(exact)
+    return metadata

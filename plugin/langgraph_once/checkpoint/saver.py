@@ -21,11 +21,10 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.database import Engine, Program
-from langgraph_once.checkpoint.found import ListedCheckpoint
-from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.stored import CheckpointRef, first_id_at, moment_of
+from langgraph_once.checkpoint.stored import CheckpointRef, ListedCheckpoint, first_id_at, moment_of
 from langgraph_once.checkpoint.tables import Query, Tables
 from langgraph_once.checkpoint.threads import Threads
+from langgraph_once.checkpoint.values import Values
 from langgraph_once.metrics import storage
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import StreamAddress

@@ -1,20 +1,29 @@
 """What the rows of a checkpoint say, whichever database they are of.
 
 A checkpoint's id is a UUID of version 6: ids are ordered by the time in them. Errors of tasks are
-text, as LangGraph's own savers give them back.
+text, as LangGraph's own savers give them back. Values are decoded when somebody looks at them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from functools import cached_property, partial
+from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple, writes_sort_key
+from langgraph.checkpoint.base import (
+    Checkpoint,
+    CheckpointTuple,
+    DeltaChannelHistory,
+    PendingWrite,
+    writes_sort_key,
+)
 from langgraph.checkpoint.serde.types import ERROR
 
-from langgraph_once.checkpoint.pieces.values import Unpacked
+from langgraph_once.checkpoint.pieces import Cell, PieceManifest
+from langgraph_once.checkpoint.values import Unpacked, Values
 from langgraph_once.errors import SerdeError
 from langgraph_once.redaction import printable
 from langgraph_once.serde import BoundTo, OpaqueStr, UnstoredError
@@ -223,3 +232,225 @@ def _repr(error: BaseException) -> str:
         return repr(error)
     except Exception:  # code of the exception's class
         return f"{type(error).__name__}()"
+
+
+class LazyValues(Mapping[str, Any]):
+    """The values of channels, each decoded when it is read for the first time.
+
+    Args:
+        names: The channels.
+        decode: Gives the value of a channel. What it raises, reading the value raises.
+    """
+
+    def __init__(self, names: Iterable[str], decode: Callable[[str], Any]) -> None:
+        self._names = dict.fromkeys(names)
+        self._decode = decode
+        self._known: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            if name not in self._names:
+                raise KeyError(name)
+            self._known[name] = self._decode(name)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def copy(self) -> dict[str, Any]:
+        """A plain dict."""
+        return {name: self[name] for name in self._names}
+
+
+class ListedCheckpoint(CheckpointTuple):
+    """A checkpoint of a list, as every saver gives it; it is decoded when someone asks for it.
+
+    So a list of which only the configs are read takes no time for the values. Whoever has the
+    checkpoint has all of it: C code that goes around the methods of a dict, as the serializers of
+    other savers do, finds plain values.
+    """
+
+    _writes: Callable[[], list[PendingWrite]] | None = None
+
+    @classmethod
+    def of(cls, found: CheckpointTuple, writes: Callable[[], list[PendingWrite]]) -> Self:
+        """Make one.
+
+        Args:
+            found: The checkpoint with `LazyValues`, and without writes.
+            writes: Decodes those.
+        """
+        made = cls(*found)
+        made._writes = writes
+        return made
+
+    @property
+    def undecoded(self) -> CheckpointTuple:
+        """The checkpoint, of which only those channels are decoded that are looked at."""
+        checkpoint: Any = tuple.__getitem__(self, 1)
+        return CheckpointTuple(
+            self.config, checkpoint, self.metadata, self.parent_config, self.pending_writes
+        )
+
+    @cached_property
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint, with all that can be decoded of its channels."""
+        found: Any = tuple.__getitem__(self, 1)
+        decoded = found["channel_values"]
+        with suppress(SerdeError):  # reading the channel says why
+            decoded = decoded.copy()
+        checkpoint: Any = {**found, "channel_values": decoded}
+        return checkpoint  # type: ignore[no-any-return]  # as it was stored
+
+    @cached_property
+    def pending_writes(self) -> list[PendingWrite] | None:
+        """What tasks wrote on it."""
+        raw: Any = tuple.__getitem__(self, 4)
+        return self._writes() if self._writes else raw
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from (self.config, self.checkpoint, self.metadata)
+        yield from (self.parent_config, self.pending_writes)
+
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self)[at]
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == other
+
+    __hash__ = None  # type: ignore[assignment]  # as of every tuple that holds a dict
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CheckpointTuple, tuple(self)
+
+
+_LEDGER: Final = "ledger"
+
+
+class FoundCheckpoints:
+    """Checkpoints that were read, and the pieces that they share.
+
+    Args:
+        values: Decodes them.
+        thread_id: The thread that goes on from what is found, if one does.
+    """
+
+    def __init__(self, values: Values, thread_id: str | None = None) -> None:
+        self.checkpoints: list[StoredCheckpoint] = []
+        self.assembly = values.assembly_with_memory(thread_id)
+        self._values = values
+
+    def manifests(self) -> list[PieceManifest]:
+        """Those of all values that were cut."""
+        found = (value for stored in self.checkpoints for value in stored.unpacked())
+        return [value.manifest for value in found if value.manifest is not None]
+
+    def decoded(self, value: Any, place: CheckpointRef, *what: object) -> Any:
+        """A value of a checkpoint.
+
+        Raises:
+            SerdeError: It cannot be decoded; the note says which one.
+        """
+        if isinstance(value, Several):
+            return [self.decoded(each, place, *what) for each in value]
+        if not isinstance(value, Unpacked):
+            return value
+        with Naming(place, *what):
+            return self._values.value(value, self.assembly)
+
+    def add_ledger(self, place: CheckpointRef, cell: Cell) -> None:
+        """Take the ledger of a checkpoint, as the only value that is found of it."""
+        at = bound("ledger", place.thread_id, place[1:])
+        values = {_LEDGER: self._values.unpacked_if_sound(cell, at)}
+        self.checkpoints.append(StoredCheckpoint(place, None, {}, values, {}, []))
+
+    def ledger(self) -> bytes:
+        """The ledger that was found."""
+        (stored,) = self.checkpoints
+        data: bytes = self.decoded(stored.values[_LEDGER], stored.place, "the ledger")
+        return data
+
+    def tuples(self) -> Iterator[CheckpointTuple]:
+        """The checkpoints as LangGraph has them.
+
+        Raises:
+            SerdeError: A value cannot be decoded.
+        """
+        return (
+            stored.as_tuple(self._values_of(stored).copy(), self._writes(stored))
+            for stored in self.checkpoints
+        )
+
+    def listed(self) -> Iterator[ListedCheckpoint]:
+        """The checkpoints, each decoded when someone asks for it."""
+        for stored in self.checkpoints:
+            found = stored.as_tuple(self._values_of(stored), [])
+            yield ListedCheckpoint.of(found, partial(self._writes, stored))
+
+    def _values_of(self, stored: StoredCheckpoint) -> LazyValues:
+        def channel(name: str) -> Any:
+            return self.decoded(stored.values[name], stored.place, f"channel {name!r}")
+
+        return LazyValues(stored.values, channel)
+
+    def _writes(self, stored: StoredCheckpoint) -> list[PendingWrite]:
+        return [
+            (write.task_id, write.channel, as_stored(write.channel, self._write(write, stored)))
+            for write in stored.writes
+        ]
+
+    def _write(self, write: StoredWrite, stored: StoredCheckpoint) -> Any:
+        return self.decoded(write.value, stored.place, "write", write[:4])
+
+
+class History:
+    """What delta channels are rebuilt from: for each, the nearest ancestor that stores it, and the
+    writes on those that come after it and on that one."""
+
+    def __init__(self, values: Values, channels: Sequence[str]) -> None:
+        self.found = FoundCheckpoints(values)
+        self.paths: dict[str, list[CheckpointRef]] = {channel: [] for channel in channels}
+        self.seeds: dict[str, StoredCheckpoint] = {}
+        self.writes: dict[CheckpointRef, list[StoredWrite]] = {}
+        self._has_begun = False
+
+    def is_end(self, stored: StoredCheckpoint) -> bool:
+        """Take the next checkpoint of the path, the target first, which is not an ancestor."""
+        if self._has_begun:
+            for channel, path in self.paths.items():
+                if channel not in self.seeds:
+                    path.append(stored.place)
+                    if channel in stored.values:
+                        self.seeds[channel] = stored
+        self._has_begun = True
+        return len(self.seeds) == len(self.paths)
+
+    def manifests(self) -> list[PieceManifest]:
+        """Those of the values that `decoded` decodes."""
+        seeds = (stored.values[channel] for channel, stored in self.seeds.items())
+        writes = (write.value for each in self.writes.values() for write in each)
+        values = (value for value in (*seeds, *writes) if isinstance(value, Unpacked))
+        return [value.manifest for value in values if value.manifest is not None]
+
+    def decoded(self) -> dict[str, DeltaChannelHistory]:
+        """The history as LangGraph has it."""
+        history: dict[str, DeltaChannelHistory] = {}
+        for channel, path in self.paths.items():
+            history[channel] = {
+                "writes": [
+                    (write.task_id, channel, self.found.decoded(write.value, place, "a write"))
+                    for place in reversed(path)
+                    for write in self.writes.get(place, ())
+                    if write.channel == channel
+                ]
+            }
+            if (stored := self.seeds.get(channel)) is not None:
+                value, place = stored.values[channel], stored.place
+                history[channel]["seed"] = self.found.decoded(value, place, f"channel {channel!r}")
+        return history

@@ -12,8 +12,7 @@ from langgraph.checkpoint.base import Checkpoint
 
 from langgraph_once.checkpoint.all_rows import OWN, AllRows, at_places
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
-from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
+from langgraph_once.checkpoint.pieces import Assembly, Cell, CutValue, Missing, PieceManifest
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, StoredWrite, bound
 
 NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"

@@ -16,14 +16,20 @@ from langgraph.checkpoint.base import (
 )
 
 from langgraph_once.checkpoint.all_rows import MOST_METADATA
+from langgraph_once.checkpoint.cut import Piece
 from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
-from langgraph_once.checkpoint.found import FoundCheckpoints, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened_metadata
-from langgraph_once.checkpoint.pieces.collect import Cell, Missing
-from langgraph_once.checkpoint.pieces.cut import Piece
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
+from langgraph_once.checkpoint.pieces import Cell, CutValue, Missing
 from langgraph_once.checkpoint.pruning import keep_last, sweep
-from langgraph_once.checkpoint.stored import CheckpointRef, Naming, as_stored, bound, first_id_at
+from langgraph_once.checkpoint.stored import (
+    CheckpointRef,
+    FoundCheckpoints,
+    History,
+    Naming,
+    as_stored,
+    bound,
+    first_id_at,
+)
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.metrics import storage
 from langgraph_once.serde import may_be_bound
@@ -149,14 +155,16 @@ class Threads:
         place = self.tables.place(config)
         cuts: list[CutValue] = []
         rows = []
+        replaces = True
         began = perf_counter_ns()
         for position, (channel, value) in enumerate(writes):
-            index = WRITES_IDX_MAP.get(channel, position)
+            index = WRITES_IDX_MAP.get(channel)
+            if index is None:
+                index, replaces = position, False
             at = bound("write", place.thread_id, (*place[1:], task_id, index), channel)
             cell = self.values.cell(as_stored(channel, value), cuts, at)
             rows.append((task_id, index, task_path, channel, *cell))
         _count_write(began)
-        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         statement = self.tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
         return self.store(place.thread_id, cuts, [statement])
 

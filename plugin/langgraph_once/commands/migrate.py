@@ -8,10 +8,10 @@ from typing import Final
 import click
 
 from langgraph_once.checkpoint import (
+    Entering,
+    Leaving,
     Migration,
     Trouble,
-    entering,
-    leaving,
     migrate,
     reading,
     transfer,
@@ -76,7 +76,7 @@ def migrate_command(
 
 def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: bool) -> Migration:
     _, config, serde = database
-    way = leaving(serde) if is_leaving else entering(serde, store_once=config.store_once)
+    way = Leaving(serde) if is_leaving else Entering(serde, store_once=config.store_once)
     with database.to_change(is_dry=dry_run) as saver:
         if not dry_run:
             tell(_GROWS, err=True)

@@ -202,6 +202,8 @@ class OnceSerializer(JsonPlusSerializer):
             return _NULL, b""
         if kind in _BINARY:  # what LangGraph writes for them is exact
             return _BINARY[kind], bytes(obj)  # a copy: the bytearray may change
+        if kind in self._quick and (native := self._native(obj)) is not None:
+            return self._tag, native
         try:
             data = self._written(obj)
             if len(data) > self._unchecked_bytes:
@@ -216,6 +218,14 @@ class OnceSerializer(JsonPlusSerializer):
         except Exception as error:
             return self._as_langgraph(obj, error)
         return self._tag, data
+
+    def _native(self, obj: Any) -> bytes | None:
+        """Return what is written of a value that holds no object, as of a checkpoint's head."""
+        try:
+            data = packb(obj, None, OPTIONS)
+        except TypeError:
+            return None
+        return data if len(data) <= self._unchecked_bytes else None
 
     def _written(self, obj: Any) -> bytes:
         if self.config.compatible:

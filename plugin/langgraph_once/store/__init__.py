@@ -4,8 +4,7 @@ In: the operations of a `BaseStore`. Out: rows of upstream's tables. `__all__` l
 
 once_store.py what LangGraph calls, and from a path or a URL to it
 sqlite.py, postgres.py  upstream's stores, opened
-upstream_gaps.py  what both lack: also filters, where the database cannot read values
-sealing.py    a value to a row and back
+sealing.py    a value to a row and back; what upstream's stores lack: also filters on sealed values
 """
 
 from langgraph_once.store.once_store import (

@@ -26,8 +26,7 @@ from langgraph_once.checkpoint import Backend, backend_of
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.store.sealing import Sealing
-from langgraph_once.store.upstream_gaps import Field, by_key, matches
+from langgraph_once.store.sealing import Field, Sealing, by_key, matches
 
 _FILE: Final = "store.sqlite"
 

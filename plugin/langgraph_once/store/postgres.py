@@ -8,12 +8,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from langgraph_once.checkpoint import Backend
-from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool, storage_error
+from langgraph_once.checkpoint.postgres.engine import psycopg, psycopg_pool, storage_error
 from langgraph_once.checkpoint.postgres.saver import ask_postgres
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.metrics import pools
-from langgraph_once.store.upstream_gaps import (
+from langgraph_once.store.sealing import (
     Puts,
     Queries,
     by_key,

@@ -14,7 +14,7 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 from langgraph_once.checkpoint import BUSY_TIMEOUT_S, Backend, not_opened, prepare
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.store.upstream_gaps import (
+from langgraph_once.store.sealing import (
     Puts,
     Queries,
     by_path,

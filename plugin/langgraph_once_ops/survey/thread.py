@@ -16,7 +16,7 @@ from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from ormsgpack import OPT_NON_STR_KEYS, Ext, packb, unpackb
 
-from langgraph_once.checkpoint import CutValue, Program, ReadCell, Source, Values, entering, reading
+from langgraph_once.checkpoint import CutValue, Entering, Program, ReadCell, Source, Values, reading
 from langgraph_once.config import RetentionConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.serde import OnceSerializer, check_keys
@@ -68,7 +68,7 @@ class Scale:
         lenient = replace(serde.config, on_unavailable="opaque")
         serde = serde.with_config(lenient)
         self._stored_bytes = snapshot.tables.stored_bytes
-        self._target = entering(serde, store_once=store_once).target
+        self._target = Entering(serde, store_once=store_once).target
         self._source = Source(snapshot.saver(serde), Values(reading(serde)))
         self._source.run(self._source.tables.leave_out_missing())
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from langgraph_once.checkpoint.pieces import values
+from langgraph_once.checkpoint import values
 from tests.unit_tests.checkpoint.conftest import database, here, path, saver, serde
 
 __all__ = ["database", "here", "path", "saver", "serde"]

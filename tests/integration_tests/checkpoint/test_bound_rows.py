@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from langgraph_once.checkpoint.database import Program
-from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
-from langgraph_once.checkpoint.pieces.collect import Cell
+from langgraph_once.checkpoint.pieces import Cell
+from langgraph_once.checkpoint.rewriting import Entering, Leaving, migrate
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.errors import EncryptionError, SerdeError
 from langgraph_once.serde import OnceSerializer
@@ -252,11 +252,11 @@ def test_what_was_bound_to_nothing_is_read_and_bound_by_migrating(here: str) -> 
         assert not any(stored.cell.data.startswith(BOUND) for stored in cells(saver))
     with whole.once(here, REQUIRED) as saver:
         assert any("must be" in problem for problem in read(saver, "waits"))
-        assert migrate(saver, entering(REQUIRED)).troubles == []
+        assert migrate(saver, Entering(REQUIRED)).troubles == []
         assert whole.history(saver) == before
         assert all(stored.cell.data.startswith(BOUND) for stored in cells(saver))
         pieces = whole.ask(here, "SELECT data FROM once_pieces")
         assert pieces
         assert all(bytes(data).startswith(BOUND) for (data,) in pieces)
-        assert migrate(saver, entering(REQUIRED)).rows == 0
-        assert migrate(saver, leaving(SEALED)).has_dropped
+        assert migrate(saver, Entering(REQUIRED)).rows == 0
+        assert migrate(saver, Leaving(SEALED)).has_dropped

@@ -15,9 +15,8 @@ import psycopg
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
-from langgraph_once.checkpoint import open_postgres_saver, open_saver
+from langgraph_once.checkpoint import open_postgres_saver, open_saver, values
 from langgraph_once.checkpoint.database import Program, Row, Statement
-from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError

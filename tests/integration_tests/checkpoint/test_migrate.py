@@ -11,8 +11,8 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
-from langgraph_once.checkpoint.moving.transfer import transfer
+from langgraph_once.checkpoint.copying import transfer
+from langgraph_once.checkpoint.rewriting import Entering, Leaving, migrate
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream import StreamAddress
 from tests.databases import is_postgres
@@ -55,7 +55,7 @@ def test_upstreams_saver_goes_on_with_every_thread(here: str, form: str) -> None
     with whole.once(here, serializer) as saver:
         whole.fill(saver)
         before = whole.history(saver)
-        done = migrate(saver, leaving(serializer))
+        done = migrate(saver, Leaving(serializer))
     threads = 0 if form == "compatible" else 3
     assert (done.threads, done.troubles, done.is_any_left) == (threads, [], False)
     assert done.has_dropped
@@ -71,7 +71,7 @@ def test_migrating_to_langgraph_leaves_nothing_of_ours(here: str, tmp_path: Path
         before = whole.columns(here)
     with whole.once(here, serializer) as saver:
         whole.fill(saver)
-        migrate(saver, leaving(serializer))
+        migrate(saver, Leaving(serializer))
     assert whole.columns(here) == before
 
 
@@ -79,7 +79,7 @@ async def test_upstreams_async_saver_goes_on(path: Path) -> None:
     serializer = whole.serde()
     with whole.once(str(path), serializer) as saver:
         whole.fill(saver)
-        migrate(saver, leaving(serializer))
+        migrate(saver, Leaving(serializer))
     async with AsyncSqliteSaver.from_conn_string(str(path)) as upstream:
         state = await build(upstream).ainvoke(Command(resume="late"), on("waits"))
     assert state["text"] == "late"
@@ -92,14 +92,14 @@ def test_what_upstream_cannot_carry_stays_and_is_named(here: str) -> None:
         id_ = put(saver, "b", 2**80)
         put(saver, "c", [1])
         before = saver.get_tuple(on("b"))
-        done = migrate(saver, leaving(serializer))
+        done = migrate(saver, Leaving(serializer))
         (trouble,) = done.troubles
         assert trouble[:4] == ("b", "", id_, "odd")
         assert str(2**80) not in trouble.problem
         assert (done.threads, done.is_any_left, done.has_dropped) == (2, True, False)
         assert saver.get_tuple(on("b")) == before
         saver.delete_thread("b")
-        assert migrate(saver, leaving(serializer)).has_dropped
+        assert migrate(saver, Leaving(serializer)).has_dropped
 
 
 def test_a_class_that_is_gone_is_not_lost(here: str) -> None:
@@ -115,7 +115,7 @@ def test_a_class_that_is_gone_is_not_lost(here: str) -> None:
     with whole.once(here, serializer) as saver:
         put(saver, "a", Mood.CALM)
         del sys.modules["gone_for_good"]
-        done = migrate(saver, leaving(serializer))
+        done = migrate(saver, Leaving(serializer))
     assert [trouble.channel for trouble in done.troubles] == ["odd"]
     assert done.is_any_left
 
@@ -126,10 +126,10 @@ def test_a_dry_run_changes_nothing_and_tells_all(here: str) -> None:
         whole.fill(saver)
     before = whole.contents(here)
     with whole.to_read(here, serializer) as saver:
-        planned = migrate(saver, leaving(serializer), is_dry=True)
+        planned = migrate(saver, Leaving(serializer), is_dry=True)
     assert whole.contents(here) == before
     with whole.once(here, serializer) as saver:
-        done = migrate(saver, leaving(serializer))
+        done = migrate(saver, Leaving(serializer))
     assert (planned.threads, planned.rows) == (done.threads, done.rows)
     assert planned.bytes_before == done.bytes_before
 
@@ -141,9 +141,9 @@ def test_a_run_that_was_stopped_goes_on(here: str) -> None:
         whole.fill(saver)
         before = whole.history(saver)
         with pytest.raises(KeyboardInterrupt):
-            migrate(saver, leaving(serializer), progress=stop)
+            migrate(saver, Leaving(serializer), progress=stop)
         assert whole.history(saver) == before
-        done = migrate(saver, leaving(serializer))
+        done = migrate(saver, Leaving(serializer))
         assert (done.threads, done.has_dropped) == (2, True)
     with whole.stock(here) as upstream:
         assert whole.history(upstream) == before
@@ -154,7 +154,7 @@ def test_tables_are_kept_when_asked(here: str) -> None:
     with whole.once(here, serializer) as saver:
         whole.fill(saver)
         ledgers = whole.ask(here, LEDGERS)
-        done = migrate(saver, leaving(serializer), keeps_tables=True)
+        done = migrate(saver, Leaving(serializer), keeps_tables=True)
         assert (done.has_dropped, done.is_any_left) == (False, False)
         assert whole.ask(here, LEDGERS) == ledgers  # which no saver of upstream's reads
         assert saver.load_stream_state(StreamAddress("waits", "")) == b"ledger " * 1000
@@ -186,7 +186,7 @@ def test_a_server_goes_on_while_all_is_rewritten_and_dropped(here: str) -> None:
         server.start()
         try:
             for _ in range(3):
-                assert migrate(saver, leaving(ours)).has_dropped
+                assert migrate(saver, Leaving(ours)).has_dropped
         finally:
             stop.set()
             server.join()
@@ -208,9 +208,9 @@ def test_all_is_rewritten_as_the_settings_say(here: str, form: str) -> None:
             before = whole.history(saver)
     both = whole.serde(encryption_keys={**whole.KEYS, **whole.NEW}, encryption="required")
     with whole.once(here, both) as saver:
-        done = migrate(saver, entering(both))
+        done = migrate(saver, Entering(both))
         assert (done.troubles, done.threads) == ([], 3)
-        assert migrate(saver, entering(both)).rows == 0
+        assert migrate(saver, Entering(both)).rows == 0
     alone = whole.serde(encryption_keys=whole.NEW, encryption="required")
     assert is_sound(here, alone)
     with whole.once(here, alone) as saver:
@@ -230,7 +230,7 @@ def test_metadata_that_postgres_would_change_stand_where_upstream_has_them(datab
             config: Any = on(thread_id, checkpoint_ns="")
             metadata: Any = {"source": "loop", "step": 1, "odd": odd}
             saver.put(config, empty_checkpoint(), metadata, {})
-        assert migrate(saver, leaving(serializer)).has_dropped
+        assert migrate(saver, Leaving(serializer)).has_dropped
     with whole.stock(here) as upstream:
         metadata = upstream.get_tuple(on("float")).metadata
         assert float(metadata.pop("odd")) == 1e300
@@ -240,7 +240,7 @@ def test_metadata_that_postgres_would_change_stand_where_upstream_has_them(datab
 
 def test_msgpack_is_no_form_of_ours() -> None:
     with pytest.raises(ConfigError, match="ONCE_SERDE__COMPATIBLE"):
-        entering(whole.serde(compatible=True))
+        Entering(whole.serde(compatible=True))
 
 
 @pytest.mark.parametrize("way", ["up", "down"])

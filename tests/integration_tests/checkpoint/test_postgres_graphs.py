@@ -11,9 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
+from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, values
 from langgraph_once.checkpoint.database import Program, Statement
-from langgraph_once.checkpoint.pieces import values
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.lives import KEYS, TABLES
 from tests.unit_tests.checkpoint.whole_graph import START_INPUT, Graph, build, on, told

@@ -9,7 +9,7 @@ from langgraph.pregel import Pregel
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint.by_url import backend_of
-from langgraph_once.checkpoint.moving.cells import Source
+from langgraph_once.checkpoint.copying import Source
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.platform.targets import graph_types
 from langgraph_once.serde.types_in_rows import TypeStatusChecker

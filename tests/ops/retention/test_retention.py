@@ -18,7 +18,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
 from langgraph_once.checkpoint.by_url import open_saver
-from langgraph_once.checkpoint.postgres.tables import LOCKS
+from langgraph_once.checkpoint.postgres.queries import LOCKS
 from langgraph_once.checkpoint.stored import first_id_at
 from langgraph_once.config import CheckpointConfig, RetentionConfig, ThreadStatus
 from langgraph_once.errors import ConfigError, StorageError

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from langgraph_once.checkpoint.moving.migrate import migrate, rotating
+from langgraph_once.checkpoint.rewriting import Rotating, migrate
 from langgraph_once.config import CheckpointConfig, SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store import open_store
@@ -104,10 +104,10 @@ def test_a_rotation_that_was_stopped_goes_on(here: str) -> None:
         before = whole.history(saver)
     with whole.once(here, both) as saver:
         with pytest.raises(KeyboardInterrupt):
-            migrate(saver, rotating(both), progress=stop)
+            migrate(saver, Rotating(both), progress=stop)
         assert whole.history(saver) == before
         assert {key for key, _ in key_use(saver)} - {""} == {"old", "new"}
-        assert migrate(saver, rotating(both)).threads == 2
+        assert migrate(saver, Rotating(both)).threads == 2
         assert {key for key, _ in key_use(saver)} - {""} == {"new"}
     assert is_sound(here, whole.serde(encryption_keys=NEW))
 
@@ -149,8 +149,8 @@ def test_an_object_whose_class_is_not_here_is_kept(path: Path, kind: Any) -> Non
             put(saver, "a", made(7))
         del sys.modules["only_on_the_server"]
         with whole.once(str(path), both) as saver:
-            assert migrate(saver, rotating(both)).troubles == []
-            assert migrate(saver, rotating(both)).rows == 0
+            assert migrate(saver, Rotating(both)).troubles == []
+            assert migrate(saver, Rotating(both)).rows == 0
         sys.modules["only_on_the_server"] = module
         with whole.once(str(path), serde(NEW)) as saver:
             found = saver.get_tuple(on("a")).checkpoint["channel_values"]["odd"]

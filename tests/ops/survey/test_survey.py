@@ -20,7 +20,7 @@ from langgraph.types import Command
 
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.database import Statement
-from langgraph_once.checkpoint.moving.migrate import entering, migrate
+from langgraph_once.checkpoint.rewriting import Entering, migrate
 from langgraph_once.stream import StreamAddress
 from langgraph_once_ops.survey import Survey, open_snapshot, report, survey
 from langgraph_once_ops.survey.estimate import Estimate
@@ -66,7 +66,7 @@ def test_the_prediction_is_what_migrate_leaves(here: str, monkeypatch: pytest.Mo
     before = surveyed(here, seconds=None)
     assert before.after.value < before.total / 2
     with once(here, OnceSerializer()) as saver:
-        done = migrate(saver, entering(OnceSerializer()))
+        done = migrate(saver, Entering(OnceSerializer()))
     assert (done.threads, done.troubles) == (15, [])
     left = surveyed(here)
     assert left.total == pytest.approx(before.after.value, rel=0.02)
@@ -102,7 +102,7 @@ def test_the_disk_that_migrate_leaves_is_told_of_short_threads_too(here: str) ->
     before = surveyed(here, seconds=None)
     assert before.disk > 1.5 * before.total
     with once(here, OnceSerializer()) as saver:
-        migrate(saver, entering(OnceSerializer()))
+        migrate(saver, Entering(OnceSerializer()))
     ask(here, "VACUUM FULL" if is_postgres(here) else "VACUUM")
     assert surveyed(here).disk == pytest.approx(before.disk_after, rel=0.15)
 

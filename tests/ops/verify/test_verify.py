@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from langgraph_once.checkpoint.pieces import values
+from langgraph_once.checkpoint import values
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once_ops.verify import Verdict, verify, verify_command
 from tests.unit_tests.checkpoint import whole_databases as whole

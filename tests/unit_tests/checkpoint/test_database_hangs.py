@@ -20,7 +20,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_saver
 from langgraph_once.checkpoint.backend import Opening
-from langgraph_once.checkpoint.workers import Workers
+from langgraph_once.checkpoint.database import Workers
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.serde import OnceSerializer

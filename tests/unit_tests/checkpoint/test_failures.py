@@ -13,8 +13,9 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.moving.cells import Source
-from langgraph_once.checkpoint.sqlite.backend import open_sqlite_to_read
+from langgraph_once.checkpoint.copying import Source
+from langgraph_once.checkpoint.sqlite.backend import SqliteBackend
+from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
@@ -197,7 +198,7 @@ async def test_a_damaged_database_is_told_as_an_error_of_ours(
         operation = {**READS, **WRITES}[name]
         await refused(operation(saver), path, "malformed", "restore a backup")
     with (
-        open_sqlite_to_read(path, serde=serde) as reader,
+        SqliteBackend(str(path)).open_to_read(config=CheckpointConfig(), serde=serde) as reader,
         pytest.raises(StorageError, match="restore a backup"),
     ):
         Source(reader).thread_ids()

@@ -16,7 +16,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, check_sqlite_path, open_sqlite_saver
 from langgraph_once.checkpoint.backend import Opening
-from langgraph_once.checkpoint.sqlite import file as sqlite_file
+from langgraph_once.checkpoint.sqlite import engine as sqlite_engine
 from langgraph_once.errors import StorageError
 
 
@@ -84,7 +84,7 @@ async def test_does_not_wait_for_ever(
     serde: SerializerProtocol,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(sqlite_engine, "BUSY_TIMEOUT_S", 0.1)
     with pytest.raises(StorageError, match="another process holds it"):
         await open_and_close(path, serde)
 
@@ -114,7 +114,7 @@ def another_writer(path: Path, *, turns: int, seconds: float) -> Iterator[None]:
 async def test_waits_for_writers_that_take_turns(
     saver: OnceSqliteSaver, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "HELD_S", 1.5)
+    monkeypatch.setattr(sqlite_engine, "HELD_S", 1.5)
     with another_writer(path, turns=4, seconds=1):
         await saver.adelete_thread("thread")
 
@@ -122,7 +122,7 @@ async def test_waits_for_writers_that_take_turns(
 async def test_does_not_wait_as_long_for_a_writer_that_holds_on(
     saver: OnceSqliteSaver, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "HELD_S", 0.1)
+    monkeypatch.setattr(sqlite_engine, "HELD_S", 0.1)
     held = "another process holds it"
     with another_writer(path, turns=1, seconds=3), pytest.raises(StorageError, match=held):
         await saver.adelete_thread("thread")

@@ -11,8 +11,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
-from langgraph_once.checkpoint.pieces import values
+from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, values
 
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
 SERIALIZERS: dict[str, Callable[[], SerializerProtocol]] = {

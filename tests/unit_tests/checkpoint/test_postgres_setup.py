@@ -14,8 +14,7 @@ from psycopg.rows import dict_row
 
 from langgraph_once.checkpoint import OncePostgresSaver, backend_of, open_postgres_saver
 from langgraph_once.checkpoint.database import drive
-from langgraph_once.checkpoint.postgres.driver import execute_on
-from langgraph_once.checkpoint.postgres.engine import MIGRATIONS, schema_state
+from langgraph_once.checkpoint.postgres.engine import MIGRATIONS, execute_on, schema_state
 from langgraph_once.checkpoint.postgres.saver import open_postgres_to_read
 from langgraph_once.errors import StorageError
 from langgraph_once.serde import OnceSerializer

@@ -10,10 +10,9 @@ import psycopg
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
-from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, threads
+from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, threads, values
 from langgraph_once.checkpoint.database import Program, Statement
-from langgraph_once.checkpoint.pieces import values
-from langgraph_once.checkpoint.postgres.tables import LOCKS
+from langgraph_once.checkpoint.postgres.queries import LOCKS
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.errors import StorageError
 

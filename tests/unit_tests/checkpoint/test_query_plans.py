@@ -11,7 +11,7 @@ import pytest
 from langgraph.types import Command
 
 from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
-from langgraph_once.checkpoint.moving.migrate import entering, migrate
+from langgraph_once.checkpoint.rewriting import Entering, migrate
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import StreamAddress
@@ -48,7 +48,7 @@ def live(saver: OnceSaver, kind: str) -> None:
 
 def operate(saver: OnceSaver) -> None:
     """Do with all threads what one does who comes or leaves."""
-    migrate(saver, entering(OnceSerializer()))
+    migrate(saver, Entering(OnceSerializer()))
 
 
 def rows_read(conn: Any) -> dict[str, int]:

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
-from langgraph_once.checkpoint.pieces import values
+from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver, values
 from langgraph_once.checkpoint.saver import OnceSaver
 from tests.unit_tests.checkpoint.lives import KEYS, TABLES, Lives
 

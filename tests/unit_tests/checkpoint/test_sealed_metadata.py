@@ -13,9 +13,9 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
 
-from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
-from langgraph_once.checkpoint.moving.transfer import transfer
-from langgraph_once.checkpoint.pieces.values import READABLE
+from langgraph_once.checkpoint.copying import transfer
+from langgraph_once.checkpoint.rewriting import Entering, Leaving, migrate
+from langgraph_once.checkpoint.values import READABLE
 from langgraph_once.errors import EncryptionError
 from langgraph_once.stream import StreamAddress
 from tests.databases import is_postgres
@@ -232,10 +232,10 @@ def test_rows_of_before_are_read_and_can_be_refused_and_sealed(here: str) -> Non
     with whole.once(here, REQUIRED) as saver:
         with pytest.raises(EncryptionError, match="must be"):
             saver.get_tuple(on("t"))
-        assert migrate(saver, entering(REQUIRED)).troubles == []
+        assert migrate(saver, Entering(REQUIRED)).troubles == []
         assert saver.get_tuple(on("t")).metadata["user"] == "u"
         assert raw(here)[0].keys() == {"source", "step", "__once_sealed"}
-        assert migrate(saver, entering(REQUIRED)).rows == 0
+        assert migrate(saver, Entering(REQUIRED)).rows == 0
 
 
 def test_the_ring_turns_and_readable_names_change(here: str) -> None:
@@ -244,17 +244,17 @@ def test_the_ring_turns_and_readable_names_change(here: str) -> None:
     named = whole.serde(encryption_keys=whole.NEW, readable_metadata=["team"])
     both = whole.serde(encryption_keys={**whole.KEYS, **whole.NEW}, readable_metadata=["team"])
     with whole.once(here, both) as saver:
-        assert migrate(saver, entering(both)).troubles == []
-        assert migrate(saver, entering(both)).rows == 0
+        assert migrate(saver, Entering(both)).troubles == []
+        assert migrate(saver, Entering(both)).rows == 0
         assert raw(here)[0]["team"] == "a"
     with whole.once(here, named) as saver:
         assert saver.get_tuple(on("t")).metadata["user"] == "u"
     with whole.once(here, ROTATED) as saver:
-        assert migrate(saver, entering(ROTATED)).rows == 1
+        assert migrate(saver, Entering(ROTATED)).rows == 1
         assert "team" not in raw(here)[0]
-        dry = migrate(saver, leaving(ROTATED), is_dry=True)
+        dry = migrate(saver, Leaving(ROTATED), is_dry=True)
         assert (dry.rows > 0, "user" in raw(here)[0]) == (True, False)
-        assert migrate(saver, leaving(ROTATED)).has_dropped
+        assert migrate(saver, Leaving(ROTATED)).has_dropped
     assert raw(here) == [{"source": "loop", "step": 1, "user": "u", "team": "a"}]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from langgraph_once.checkpoint.sqlite.file import connect_to_read
+from langgraph_once.checkpoint.sqlite.engine import connect_to_read
 from langgraph_once.errors import StorageError
 
 COUNT = "SELECT count(*) FROM threads"

@@ -25,10 +25,9 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from pydantic import SecretStr
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.pieces.collect import Cell
-from langgraph_once.checkpoint.pieces.cut import MAX_FINE_BYTES, Cutter
-from langgraph_once.checkpoint.pieces.piece_manifest import PieceManifest
-from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.cut import MAX_FINE_BYTES, Cutter
+from langgraph_once.checkpoint.pieces import Cell, PieceManifest
+from langgraph_once.checkpoint.values import Values
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer

@@ -15,13 +15,13 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
-from langgraph_once.checkpoint.moving.migrate import (
+from langgraph_once.checkpoint.rewriting import (
+    Entering,
+    Leaving,
     Migration,
+    Rotating,
     Way,
-    entering,
-    leaving,
     migrate,
-    rotating,
 )
 from langgraph_once.serde import OpaqueDict
 from tests.layered_stock import LayeredStock
@@ -117,7 +117,7 @@ def test_a_thread_is_not_rewritten_for_langgraphs_savers_without_its_classes(
     with open_sqlite_saver(path, serde=serde()) as saver:
         put(saver, value)
     del sys.modules["unloaded_shop"]
-    done = migrated(path, leaving(serde()), serde())
+    done = migrated(path, Leaving(serde()), serde())
     assert (done.rows, done.is_any_left) == (0, True)
     assert "cannot be loaded here" in done.troubles[0].problem
     sys.modules["unloaded_shop"] = module
@@ -136,7 +136,7 @@ def test_bytes_that_langgraph_wrote_go_back_to_it_without_their_class(
         stand_in = held(saver)[0]
         assert isinstance(stand_in, OpaqueDict)
         saver.put_writes(saver.get_tuple(CONFIG).config, [("held", stand_in)], "task")  # type: ignore[union-attr]  # there is one
-    assert migrated(path, leaving(serde()), serde()).troubles == []
+    assert migrated(path, Leaving(serde()), serde()).troubles == []
     sys.modules["unloaded_shop"] = module
     with SqliteSaver.from_conn_string(str(path)) as stock:
         assert held(stock) == [point, point]
@@ -168,7 +168,7 @@ def test_rotation_leaves_every_byte_of_a_value_as_it_was(
     if not loaded:
         del sys.modules["unloaded_shop"]
     both = serde("old", "new")
-    done = migrated(path, rotating(both), both)
+    done = migrated(path, Rotating(both), both)
     assert (done.troubles, done.rows > 1) == ([], True)
     sys.modules["unloaded_shop"] = module
     with open_sqlite_saver(path, serde=serde("new")) as saver:
@@ -181,7 +181,7 @@ def test_rotation_does_not_read_what_langgraphs_serializer_wrote(path: Path, mod
     with open_sqlite_saver(path, serde=writer) as saver:
         put(saver, value)
     both = serde("old", "new")
-    assert migrated(path, rotating(both), both).troubles == []
+    assert migrated(path, Rotating(both), both).troubles == []
     reader = OnceSerializer(SerdeConfig(enforcement="open", encryption_keys={"new": KEYS["new"]}))
     with open_sqlite_saver(path, serde=reader) as saver:
         assert held(saver) == [value, value]
@@ -201,7 +201,7 @@ def test_what_is_not_read_as_langgraph_wrote_it_is_carried_and_not_called_sound(
         troubles = verify(saver, serde()).troubles
     assert bool(troubles) != is_right
     with open_sqlite_saver(path, serde=serde()) as saver:
-        done = migrate(saver, entering(serde()))
+        done = migrate(saver, Entering(serde()))
     assert (done.troubles, bool(done.rows)) == ([], is_right)
     if not is_right:
         with SqliteSaver.from_conn_string(str(path)) as stock:

@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.pieces.piece_manifest import PieceManifest
+from langgraph_once.checkpoint.pieces import PieceManifest
 from langgraph_once.errors import EncodeError, SizeLimitError
 from langgraph_once.serde.tag import Tag
 

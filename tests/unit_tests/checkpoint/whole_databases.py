@@ -17,10 +17,9 @@ from langgraph.types import Command
 from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.checkpoint import OnceSqliteSaver, open_saver
+from langgraph_once.checkpoint import OnceSqliteSaver, open_saver, values
 from langgraph_once.checkpoint.by_url import backend_of
 from langgraph_once.checkpoint.database import Program, Statement
-from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.stream import StreamAddress

@@ -10,15 +10,16 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.backend import Opening
 from langgraph_once.checkpoint.database import Execute, Row, Statement
-from langgraph_once.checkpoint.postgres.driver import (
+from langgraph_once.checkpoint.postgres.engine import (
     Connection,
     Pool,
+    PostgresEngine,
+    enter_schema,
     execute_on,
     psycopg,
     psycopg_pool,
     storage_error,
 )
-from langgraph_once.checkpoint.postgres.engine import PostgresEngine, enter_schema
 from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError

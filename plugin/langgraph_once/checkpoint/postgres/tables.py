@@ -7,26 +7,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
+from langgraph.checkpoint.base import get_checkpoint_id
 from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
-from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
-from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
-from langgraph_once.checkpoint.metadata import is_kept, opened_metadata, sealed
-from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
-from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Unpacked
-from langgraph_once.checkpoint.postgres.metadata import (
-    conditions,
+from langgraph_once.checkpoint.all_rows import LEDGERS, OWN, WRITE_COLUMNS, WRITE_KEY, Inline
+from langgraph_once.checkpoint.database import Program, Row, Statement, batches
+from langgraph_once.checkpoint.metadata import (
+    SEALED,
+    contains,
+    exact_json,
+    is_kept,
+    is_taken,
     json_text,
-    metadata_text,
-    read_metadata,
+    opened_metadata,
+    read_json,
+    sealed,
 )
-from langgraph_once.checkpoint.postgres.moves import PUT_VALUES, PostgresMoves
+from langgraph_once.checkpoint.pieces import Assembly, Cell, CutValue, Missing
+from langgraph_once.checkpoint.postgres import queries
 from langgraph_once.checkpoint.stored import (
+    CellAt,
     CellTable,
     CheckpointRef,
     Several,
@@ -34,204 +36,40 @@ from langgraph_once.checkpoint.stored import (
     StoredWrite,
     bound,
 )
-from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query
-
-LOCKS: Final = 8_317_140_011_327_529_207
-"""Seed of the numbers of our advisory locks: those of others are others."""
-
-_MOST_ROWS: Final = 8
-"""Of one statement: for each number of rows there is another, which the server prepares."""
-_MOST_STORED: Final = 64
-_LOCKED: Final = f"""
-SELECT thread_id, pg_advisory_xact_lock_shared(hashtextextended(thread_id, {LOCKS}))
-FROM (SELECT ?::text AS thread_id) named
-"""
-# The statement may have begun to look before it got the lock, and pieces that it sees may have
-# been swept. Such rows cannot be locked any more, and do not count. The series is of a length that
-# the server knows: else it expects a thousand rows, and plans anew each time.
-#
-# What is below those that are named goes with them when it is swept. It is counted, as somebody may
-# have deleted it by hand, and not locked: a lock is written to the row.
-_CHECKED: Final = f"""
-SELECT ?::int - count(*) - (
-    SELECT count(*) FROM once_pieces p
-    WHERE p.thread_id = (SELECT thread_id FROM locked) AND p.digest = ANY(?::bytea[])
-) AS lacking
-FROM locked CROSS JOIN (SELECT ?::bytea AS names) stored
-CROSS JOIN generate_series(1, {_MOST_STORED * DIGEST_BYTES}, {DIGEST_BYTES}) at CROSS JOIN LATERAL (
-    SELECT 1 FROM once_pieces p WHERE p.thread_id = locked.thread_id
-    AND p.digest = substring(names FROM at FOR {DIGEST_BYTES}) FOR KEY SHARE
-) piece WHERE at <= length(names)
-"""
-
-
-def at_once(
-    thread_id: str, statements: Iterable[Statement], named: set[bytes], stored: set[bytes]
-) -> Statement | None:
-    """Statements as one, which gives a row if it was done; none where they cannot be one.
-
-    Args:
-        thread_id: The thread, which it locks.
-        statements: Those that insert; their rows begin with the id of the thread.
-        named: Pieces that the rows name.
-        stored: These, and what is below them. If one of all of them is not stored, nothing is done.
-    """
-    values: list[Any] = [thread_id]
-    if stored:
-        values += len(stored), [*(stored - named)], b"".join(named)
-    inserts = []
-    for statement in statements:
-        insert, rows = statement.insert, statement.values
-        # Of two rows with one key the last must win, which one statement refuses to say.
-        if insert is None or not 1 <= len(rows) <= (1 if insert.key else _MOST_ROWS):
-            return None
-        inserts.append((insert, len(rows)))
-        values += [value for row in rows for value in row[1:]]
-    if not inserts or len(named) > _MOST_STORED:
-        return None
-    return Statement(_sql(tuple(inserts), bool(stored)), values, has_rows=False, is_try=True)
-
-
-@lru_cache(maxsize=512)
-def _sql(inserts: tuple[tuple[Insert, int], ...], checks: bool) -> str:
-    """All inserts in one, each of rows that are there once the lock is got and nothing lacks."""
-    parts = [f"locked AS MATERIALIZED ({_LOCKED})"]
-    may = "SELECT thread_id FROM locked"
-    if checks:
-        parts.append(f"checked AS MATERIALIZED ({_CHECKED})")
-        may += " CROSS JOIN checked WHERE lacking = 0"
-    parts.append(f"allowed AS MATERIALIZED ({may})")
-    for number, (insert, count) in enumerate(inserts):
-        row = f"({', '.join(insert.marks[1:])})"
-        rows = f"(VALUES {', '.join([row] * count)}) news"
-        select = f"SELECT allowed.thread_id, news.* FROM allowed CROSS JOIN {rows}"
-        parts.append(f"stored_{number} AS ({insert.into} {select} {insert.then})")
-    return f"WITH {', '.join(parts)} SELECT 1 FROM allowed"
-
-
-RUN_ID: Final = "COALESCE(once_run_id, metadata ->> 'run_id')"
+from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query, Tables
+from langgraph_once.checkpoint.values import Unpacked
+from langgraph_once.errors import StorageError
 
 _MOST_INLINE: Final = 1024
 """Characters: longer text stands once in a row of its own, not in each checkpoint."""
 
 _INLINE: Final = frozenset({type(None), bool, int, str})
-
-_COLUMNS: Final = (
-    "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata"
-)
-# A number, which orders them, as a column: `UNION ALL` promises no order. The limit stands in the
-# statement: for one that is not known the server would plan anew each time.
-_PAGE: Final = f"""
-WITH page AS MATERIALIZED (
-    SELECT {_COLUMNS}, row_number() OVER (ORDER BY {{order}}) AS at
-    FROM checkpoints {{where}} ORDER BY {{order}} LIMIT {{limit}}
-)
-"""
-_HERE: Final = "thread_id = ? AND checkpoint_ns = ?"
-# `LATERAL` with a `LIMIT` or an `OFFSET` is one look-up by primary key for each row, whatever the
-# planner thinks of how many rows a thread has.
-_PATH: Final = f"""
-WITH RECURSIVE page AS (
-    SELECT {_COLUMNS}, 1 AS at FROM checkpoints WHERE {_HERE} AND checkpoint_id = ?
-    UNION ALL
-    SELECT parent.*, page.at + 1 FROM page CROSS JOIN LATERAL (
-        SELECT {_COLUMNS} FROM checkpoints c WHERE c.thread_id = page.thread_id
-        AND c.checkpoint_ns = page.checkpoint_ns AND c.checkpoint_id = page.parent_checkpoint_id
-        LIMIT 1
-    ) parent WHERE page.at < ?
-)
-"""
-# Each row says what it is: a checkpoint, a value of some of them, or a write on one of them. A
-# value that several have is sent once.
-_CHECKPOINTS: Final = """
-SELECT 'c', thread_id, checkpoint_ns, checkpoint_id, at, parent_checkpoint_id, checkpoint::text,
-    metadata::text, NULL, NULL::bytea FROM page
-"""
-_VALUES: Final = """
-UNION ALL
-SELECT 'v', named.thread_id, named.checkpoint_ns, NULL, 0, named.key, named.value, NULL, blob.type,
-    {data}
-FROM (
-    SELECT DISTINCT page.thread_id, page.checkpoint_ns, version.key, version.value
-    FROM page CROSS JOIN LATERAL jsonb_each_text(page.checkpoint -> 'channel_versions') version
-) named CROSS JOIN LATERAL (
-    SELECT b.type, b.blob FROM checkpoint_blobs b WHERE b.thread_id = named.thread_id
-    AND b.checkpoint_ns = named.checkpoint_ns AND b.channel = named.key
-    AND b.version = named.value LIMIT 1
-) blob WHERE blob.type <> 'empty'
-"""
-# Tables of langgraph-checkpoint-postgres up to 2.0.10 have no `task_path`. A column that is
-# not there is looked for in the query around.
-_NO_PATH: Final = "(SELECT ''::text AS task_path) no_path"
-_WRITES: Final = f"""
-UNION ALL
-SELECT 'w', page.thread_id, page.checkpoint_ns, page.checkpoint_id, written.*
-FROM page CROSS JOIN {_NO_PATH} CROSS JOIN LATERAL (
-    SELECT idx, task_path, task_id, channel, type, blob
-    FROM checkpoint_writes w WHERE w.thread_id = page.thread_id
-    AND w.checkpoint_ns = page.checkpoint_ns AND w.checkpoint_id = page.checkpoint_id OFFSET 0
-) written
-"""
-_FEW: Final = 64
-_FEW_BYTES: Final = 128 * 1024
-"""Of a thread that has so few pieces, the latest checkpoint needs most; they come with it, as to
-ask for them takes as long as to send them."""
-_FEW_PIECES: Final = f"""
-UNION ALL
-SELECT 'p', NULL, NULL, NULL, 0, encode(digest, 'hex'), NULL, NULL, type, data
-FROM once_pieces WHERE thread_id = ? AND (
-    SELECT count(*) <= {_FEW} AND sum(octet_length(data)) <= {_FEW_BYTES}
-    FROM (SELECT data FROM once_pieces WHERE thread_id = ? LIMIT {_FEW + 1}) few
-)
-"""
-_PUT: Final = Insert(
-    "checkpoints",
-    (*_COLUMNS.split(", "), "once_run_id"),
-    CheckpointRef._fields,
-    frozenset({"checkpoint", "metadata"}),
-)
-# Copies are of no run: a rollback of the source leaves them.
-_COPY_CHECKPOINTS: Final = f"""
-INSERT INTO checkpoints ({_COLUMNS}, type, once_run_id)
-SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint,
-    CASE WHEN metadata ->> 'thread_id' = ?
-    THEN jsonb_set(metadata, '{{thread_id}}', to_jsonb(?::text)) ELSE metadata END, type, ''
-FROM checkpoints WHERE thread_id = ?
-"""
-# A group is a row of digests. One that is compressed or encrypted only we can read: what is below
-# it is asked for next. Each piece comes once, however often it is named.
-_LOAD_PIECES: Final = f"""
-WITH RECURSIVE tree (digest, level) AS (
-    SELECT * FROM unnest(?::bytea[], ?::int[])
-    UNION
-    SELECT substring(piece.data FROM at FOR {DIGEST_BYTES}), tree.level - 1
-    FROM tree CROSS JOIN LATERAL (
-        SELECT data FROM once_pieces WHERE thread_id = ? AND digest = tree.digest
-        AND type = 'bytes' LIMIT 1
-    ) piece CROSS JOIN LATERAL generate_series(1, length(piece.data), {DIGEST_BYTES}) at
-    WHERE tree.level > 0
-)
-SELECT piece.* FROM (SELECT DISTINCT digest FROM tree) named CROSS JOIN LATERAL (
-    SELECT digest, type, data FROM once_pieces p WHERE p.thread_id = ? AND p.digest = named.digest
-    LIMIT 1
-) piece
-"""
-_MOST_ALONE: Final = 32
-"""Pieces: the server plans to compile a statement that asks for some 50 (`jit_above_cost`)."""
-# Nothing takes so long that compiling it would pay; of what recurs the server thinks it does.
-_NO_JIT: Final = Statement("SELECT set_config('jit', 'off', true)", has_rows=False)
-_READ: Final = f"{_CHECKPOINTS} {_VALUES.format(data='blob.blob')} {_WRITES}"
-_NO_SENDS: Final = 4
-"""The version of checkpoints from which on LangGraph keeps on them what is sent to tasks."""
+_RIGHTS: Final = ("INSERT", "UPDATE", "DELETE")
+_SHORT: Final = 127
+"""From so many bytes on it takes four, not one, to say how many."""
+_MOST_IN_ROW: Final = 2000
+"""About: a row of more than 2,032 bytes has its longest values outside."""
 
 
-class PostgresTables(PostgresMoves):
+class PostgresTables(Tables):
     """Statements for PostgreSQL, and what their rows say."""
 
     writes_table = "checkpoint_writes"
     value_column = "blob"
-    run_id = RUN_ID
-    copy_checkpoints = _COPY_CHECKPOINTS
+    run_id = queries.RUN_ID
+    copy_checkpoints = queries.COPY_CHECKPOINTS
+    row_lock = " FOR UPDATE"
+    metadata_columns = "metadata::text", "?::jsonb"
+    is_sealed = f"jsonb_exists(metadata, '{SEALED}')"
+    bytes_of = "pg_column_size"  # `length` would decompress it
+    # Of the store none is told that this role may not read: threads are asked for above all.
+    table_names = Statement(
+        "SELECT relname::text FROM pg_class WHERE oid IN "
+        "(to_regclass('checkpoints'), to_regclass('checkpoint_writes'), "
+        "to_regclass('checkpoint_blobs'), to_regclass('once_pieces'), "
+        "to_regclass('once_stream_states')) "
+        "OR oid = to_regclass('store') AND has_table_privilege(oid, 'SELECT')"
+    )
     columns = (
         ("checkpoints", ""),
         ("checkpoint_blobs", "checkpoint_ns, channel, version, type, blob"),
@@ -258,7 +96,7 @@ class PostgresTables(PostgresMoves):
     def lock(self, thread_id: str, *, alone: bool) -> Iterable[Statement]:
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
         function = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
-        sql = f"SELECT {function}(hashtextextended(?, {LOCKS}))"
+        sql = f"SELECT {function}(hashtextextended(?, {queries.LOCKS}))"
         yield Statement(sql, [thread_id], has_rows=False)
 
     def at_once(
@@ -266,20 +104,20 @@ class PostgresTables(PostgresMoves):
     ) -> Statement | None:
         """Inserts, and the lock, as one to be tried: not if a piece that is wanted is missing."""
         named, stored = (missing.named(), missing.wanted) if missing else (set(), set())
-        return at_once(thread_id, statements, named, stored)
+        return queries.at_once(thread_id, statements, named, stored)
 
     def find_alone(
         self, place: CheckpointRef, assembly: Assembly
     ) -> Program[StoredCheckpoint | None]:
         """`find` by one statement, with the pieces of a short thread that nobody remembers."""
         page, values = _latest(place)
-        sql = f"{page} {_READ}"
+        sql = f"{page} {queries.READ}"
         if not self.values.remembers(place.thread_id):
-            sql, values = f"{sql} {_FEW_PIECES}", [*values, place.thread_id, place.thread_id]
+            sql, values = f"{sql} {queries.FEW_PIECES}", [*values, place.thread_id, place.thread_id]
         rows = yield Statement(sql, values, is_try=True)
         assembly.add((bytes.fromhex(row[5]), *row[8:]) for row in rows if row[0] == "p")
         found = self._checkpoints(rows)
-        return found[0] if found and found[0].checkpoint["v"] >= _NO_SENDS else None
+        return found[0] if found and found[0].checkpoint["v"] >= queries.NO_SENDS else None
 
     def find(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
@@ -288,13 +126,35 @@ class PostgresTables(PostgresMoves):
 
     def conditions(self, query: Query) -> tuple[list[str], list[Any]]:
         """What rows must be for `list` to list them, as far as rows tell, and what that takes."""
-        return conditions(query, may_be_sealed=self.values.encrypts)
+        where = []
+        values: list[Any] = []
+        if query.config:
+            at = query.config["configurable"]
+            place = CheckpointRef.of(query.config)
+            where.append("thread_id = ?")
+            values.append(place.thread_id)  # of None, nothing: never those of all threads
+            if at.get("checkpoint_ns") is not None:
+                where.append("checkpoint_ns = ?")
+                values.append(place.checkpoint_ns)
+            if place.checkpoint_id is not None:
+                where.append("checkpoint_id = ?")
+                values.append(place.checkpoint_id)
+        for name, wanted in (query.filter or {}).items():
+            where.append("metadata @> ?::jsonb")
+            values.append(json.dumps({name: wanted}))
+            if self.values.encrypts:  # it may match once its metadata are decrypted
+                where[-1] += " OR (NOT jsonb_exists(metadata, ?) AND jsonb_exists(metadata, ?))"
+                values += [name, SEALED]
+        if query.before is not None:
+            where.append("checkpoint_id < ?")
+            values.append(get_checkpoint_id(query.before))
+        return where, values
 
     def select(
         self, where: str, values: Sequence[Any], limit: int
     ) -> Program[list[StoredCheckpoint]]:
         """The newest checkpoints whose rows meet a condition."""
-        page = _PAGE.format(where=where, order=NEWEST_FIRST, limit=limit)
+        page = queries.PAGE.format(where=where, order=NEWEST_FIRST, limit=limit)
         return (yield from self._read(page, values))
 
     def ancestors(
@@ -302,8 +162,8 @@ class PostgresTables(PostgresMoves):
     ) -> Program[list[StoredCheckpoint]]:
         """A checkpoint and those before it on its path, nearest first, without their writes."""
         data = "CASE WHEN named.key = ANY(?) THEN blob.blob END"
-        sql = f"{_PATH} {_CHECKPOINTS} {_VALUES.format(data=data)}"
-        yield _NO_JIT
+        sql = f"{queries.PATH} {queries.CHECKPOINTS} {queries.VALUES.format(data=data)}"
+        yield queries.NO_JIT
         rows = yield Statement(sql, [*place, limit, list(channels)])
         return self._checkpoints(rows)
 
@@ -332,8 +192,8 @@ class PostgresTables(PostgresMoves):
         known = sealed(self.values, new.place, new.metadata)
         # Always said, if only that there is none: by that our rows are told from others'.
         run_id = new.run_id or ""
-        row = [*new.place, new.parent_id, json_text(head), metadata_text(known), run_id]
-        return [*([PUT_VALUES.of(rows)] if rows else []), _PUT.of([row])]
+        row = [*new.place, new.parent_id, json_text(head), exact_json(known), run_id]
+        return [*([queries.PUT_VALUES.of(rows)] if rows else []), queries.PUT.of([row])]
 
     def writes(
         self, places: Sequence[CheckpointRef], channels: Sequence[str] | None = None
@@ -347,9 +207,9 @@ class PostgresTables(PostgresMoves):
                 condition, more = self.among(channels)
                 where, values = f"{where} AND channel {condition}", values + more
             found += yield Statement(
-                f"SELECT written.* FROM {_NO_PATH} CROSS JOIN LATERAL (SELECT thread_id, "
+                f"SELECT written.* FROM {queries.NO_PATH} CROSS JOIN LATERAL (SELECT thread_id, "
                 "checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, type, blob "
-                f"FROM checkpoint_writes WHERE {_HERE} AND checkpoint_id {where}) written",
+                f"FROM checkpoint_writes WHERE {queries.HERE} AND checkpoint_id {where}) written",
                 [thread_id, checkpoint_ns, *values],
             )
         return self.written(found)
@@ -357,7 +217,7 @@ class PostgresTables(PostgresMoves):
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
         """Whether a checkpoint counts what its delta channels have had since their snapshots."""
         rows = yield Statement(
-            f"SELECT 1 FROM checkpoints WHERE {_HERE} "
+            f"SELECT 1 FROM checkpoints WHERE {queries.HERE} "
             "AND jsonb_exists(metadata, 'counters_since_delta_snapshot') LIMIT 1",
             [thread_id, checkpoint_ns],
         )
@@ -366,8 +226,8 @@ class PostgresTables(PostgresMoves):
     def senders(self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]) -> Program[list[str]]:
         """The checkpoints on which others keep what was sent to their tasks."""
         rows = yield Statement(
-            f"SELECT DISTINCT parent_checkpoint_id FROM checkpoints WHERE {_HERE} "
-            f"AND checkpoint_id = ANY(?) AND (checkpoint ->> 'v')::int < {_NO_SENDS} "
+            f"SELECT DISTINCT parent_checkpoint_id FROM checkpoints WHERE {queries.HERE} "
+            f"AND checkpoint_id = ANY(?) AND (checkpoint ->> 'v')::int < {queries.NO_SENDS} "
             "AND parent_checkpoint_id IS NOT NULL",
             [thread_id, checkpoint_ns, [*ids]],
         )
@@ -379,14 +239,14 @@ class PostgresTables(PostgresMoves):
         self, thread_id: str, wanted: Mapping[bytes, int], *, alone: bool = False
     ) -> Program[list[Row]]:
         """Digest, tag and bytes of those of these pieces that are stored, and of those below."""
-        alone = alone and len(wanted) <= _MOST_ALONE
+        alone = alone and len(wanted) <= queries.MOST_ALONE
         found: list[Row] = []
         if not alone:
-            yield _NO_JIT
+            yield queries.NO_JIT
         for some in batches(wanted.items()):
             digests, levels = map(list, zip(*some, strict=True))
             values = [digests, levels, thread_id, thread_id]
-            found += yield Statement(_LOAD_PIECES, values, is_try=alone)
+            found += yield Statement(queries.LOAD_PIECES, values, is_try=alone)
         return found
 
     def value_sizes(self, thread_id: str) -> Program[list[Row]]:
@@ -434,11 +294,11 @@ class PostgresTables(PostgresMoves):
             )
 
     def _read(self, page: str, values: Sequence[Any]) -> Program[list[StoredCheckpoint]]:
-        found = self._checkpoints((yield Statement(f"{page} {_READ}", values)))
+        found = self._checkpoints((yield Statement(f"{page} {queries.READ}", values)))
         old = {
             stored.place: stored.place._replace(checkpoint_id=stored.parent_id)
             for stored in found
-            if stored.parent_id and stored.checkpoint["v"] < _NO_SENDS
+            if stored.parent_id and stored.checkpoint["v"] < queries.NO_SENDS
         }
         if old:  # LangGraph kept what was sent to tasks on the parent
             sent = yield from self.writes(list(old.values()), [TASKS])
@@ -455,11 +315,10 @@ class PostgresTables(PostgresMoves):
         for row in sorted((row for row in rows if row[0] == "c"), key=lambda row: row[4]):
             place, parent_id = CheckpointRef(*row[1:4]), row[5]
             checkpoint = json.loads(row[6])
-            metadata = opened_metadata(self.values, place, read_metadata(row[7]))
+            metadata = opened_metadata(self.values, place, read_json(row[7]))
             values = checkpoint.pop("channel_values", None) or {}
             for name, version in checkpoint["channel_versions"].items():
-                text = version if isinstance(version, str) else json.dumps(version)
-                if (key := (*place[:2], name, text)) in blobs:
+                if (key := (*place[:2], name, _text(version))) in blobs:
                     values[name] = blobs[key]
             written = writes.get(place, [])
             found.append(StoredCheckpoint(place, parent_id, checkpoint, values, metadata, written))
@@ -480,11 +339,121 @@ class PostgresTables(PostgresMoves):
             return False
         return type(value) in _INLINE and is_kept(value)
 
+    @staticmethod
+    def disk_bytes(names: Iterable[str]) -> Program[tuple[int, int]]:
+        """What some tables take on the disk; what is free in them, it does not tell."""
+        each = " + ".join(f"pg_total_relation_size('{name}')" for name in sorted(names))
+        ((size,),) = yield Statement(f"SELECT {each}")
+        return int(size), 0
+
+    @staticmethod
+    def rights() -> Program[list[str]]:
+        """What this role may do to checkpoints besides reading."""
+        asked = ", ".join(f"has_table_privilege('checkpoints', '{right}')" for right in _RIGHTS)
+        (row,) = yield Statement(f"SELECT {asked}")
+        return [right for right, may in zip(_RIGHTS, row, strict=True) if may]
+
+    @staticmethod
+    def stored_bytes(length: int) -> int:
+        """What bytes of some length take: before them stands how many they are, if in the row."""
+        if length > _MOST_IN_ROW:
+            return length
+        return length + (1 if length < _SHORT else 4)
+
+    def matches(self, metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
+        """Whether metadata that were decrypted hold what is wanted, as the database would say."""
+        return contains(metadata, wanted)
+
+    def read_metadata(self, column: Any) -> dict[str, Any]:
+        """What the column of metadata says."""
+        return read_json(column)
+
+    def metadata_text(self, metadata: Mapping[str, Any]) -> Any:
+        """What the column of metadata holds."""
+        return exact_json(metadata)
+
+    def newest_of_others(self, after: str) -> Program[str | None]:
+        """The newest checkpoint that no saver of ours stored, if its id is greater."""
+        yield queries.QUICKLY  # there is no index that would tell, and a start must not wait
+        return (yield from super().newest_of_others(after))
+
+    def has_own(self) -> Program[bool]:
+        """Whether our tables are there."""
+        return bool((yield Statement("SELECT to_regclass('once_stream_states') IS NOT NULL"))[0][0])
+
+    def drop_own(self) -> Program[bool]:
+        """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
+        if not (yield from self.has_own()):
+            return True
+        if not (yield Statement(f"SELECT pg_try_advisory_xact_lock({queries.SET_UP_KEY})"))[0][0]:
+            raise StorageError("cannot drop our tables: a server makes them just now", path="")
+        # Not waited for: others would wait behind us, and one of them for what we have already.
+        tables = ", ".join(dict(self.columns + OWN))
+        yield Statement(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT", has_rows=False)
+        if (yield from self.is_any_ours()):
+            return False
+        for sql in queries.DROP_OWN:
+            yield Statement(sql, has_rows=False)
+        return True
+
+    def restore_metadata(self, thread_id: str) -> Program[int]:
+        """Put metadata where upstream has them, if JSONB takes them. Returns of how many."""
+        rows = yield Statement(queries.METADATA, [thread_id])
+        found = [
+            [text, thread_id, *place]
+            for *place, metadata in rows
+            if is_taken(text := json_text(read_json(metadata)))
+        ]
+        if found:
+            yield Statement(queries.PUT_METADATA, found, True, False)
+        return len(found)
+
+    def inline(self, thread_id: str) -> Program[list[Inline]]:
+        """Checkpoints with values beside the cells, which nothing encrypts."""
+        rows = yield Statement(queries.INLINE_VALUES, [thread_id])
+        if not rows:
+            return []
+        blobs = yield Statement(
+            "SELECT checkpoint_ns, channel, version FROM checkpoint_blobs WHERE thread_id = ?",
+            [thread_id],
+        )
+        known, found = set(blobs), []
+        for checkpoint_ns, checkpoint_id, inline, versions in rows:
+            values = json.loads(inline)
+            at = {name: _text(version) for name, version in json.loads(versions).items()}
+            has_cell = {name for name in values if (checkpoint_ns, name, at.get(name)) in known}
+            marks = {name for name in has_cell if values[name] is True}
+            to_cells = {name: at[name] for name in values if name in at and name not in has_cell}
+            place = CheckpointRef(thread_id, checkpoint_ns, checkpoint_id)
+            if marks != values.keys():
+                found.append(Inline(place, values, to_cells, marks))
+        return found
+
+    def take_out(self, found: Inline, cells: Mapping[str, Cell]) -> Iterable[Statement]:
+        """Make values beside the cells cells."""
+        rows = [
+            [*found.place[:2], name, found.to_cells[name], *cell] for name, cell in cells.items()
+        ]
+        if rows:
+            yield queries.PUT_VALUES.of(rows)
+        marks = json.dumps(dict.fromkeys(sorted(found.marks), True))
+        yield Statement(queries.TAKE_OUT, [marks, *found.place], has_rows=False)
+
+    def checkpoint_of(self, table: CellTable, thread_id: str, at: CellAt) -> Program[str | None]:
+        """The first checkpoint that has a cell."""
+        if table.holds != "value":
+            return (yield from super().checkpoint_of(table, thread_id, at))
+        checkpoint_ns, version, channel = at.key
+        rows = yield Statement(queries.FIRST_OF, [thread_id, checkpoint_ns, channel, version])
+        return rows[0][0] if rows else None
+
 
 def _latest(place: CheckpointRef) -> tuple[str, Sequence[Any]]:
     """A page with the checkpoint at a place, and what it takes."""
     id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
-    page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC", limit=1)
+    page = queries.PAGE.format(
+        where=f"WHERE {queries.HERE} {id_}", order="checkpoint_id DESC", limit=1
+    )
     return page, place if place.checkpoint_id else place[:2]
 
 
@@ -501,3 +470,7 @@ def _with_sends(stored: StoredCheckpoint, sends: Sequence[StoredWrite]) -> Store
 
 def _is_inline_for_others(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
+
+
+def _text(version: Any) -> str:
+    return version if isinstance(version, str) else json.dumps(version)

@@ -15,14 +15,13 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph_once.checkpoint.backend import Backend, Claim, Opening
 from langgraph_once.checkpoint.database import Execute, Row, Statement
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.sqlite.engine import SqliteEngine
-from langgraph_once.checkpoint.sqlite.file import (
+from langgraph_once.checkpoint.sqlite.engine import (
     IN_MEMORY,
-    ask_sqlite,
+    SqliteEngine,
     check_sqlite_path,
-    claim_sqlite,
     connect,
     connect_to_read,
+    kind,
     not_opened,
     prepare,
 )
@@ -113,26 +112,6 @@ def open_sqlite_saver(
     return Opening(opened)
 
 
-def open_sqlite_to_read(
-    path: str | os.PathLike[str], *, serde: SerializerProtocol
-) -> Opening[OnceSqliteSaver]:
-    """Open a database that is not changed; a server may be using it.
-
-    Args:
-        path: The database file.
-        serde: Reads what is stored.
-
-    Raises:
-        StorageError: On entering: there is no such file, or it cannot be read. On leaving: nobody
-            had it open at first, and then someone wrote to it.
-    """
-
-    def opened() -> OnceSqliteSaver:
-        return OnceSqliteSaver(connect_to_read(path), serde=serde, path=path)
-
-    return Opening(opened, sets_up=False)
-
-
 _SQLITE: Final = "sqlite:///"
 _LIBPQ: Final = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|service)\s*=")
 _ALMOST_A_URL: Final = re.compile(
@@ -182,8 +161,17 @@ class SqliteBackend(Backend):
         )
 
     def open_to_read(self, *, config: CheckpointConfig, serde: SerializerProtocol) -> Opening[Any]:
-        """Open it without a change."""
-        return open_sqlite_to_read(self.path, serde=serde)
+        """Open its file without a change; a server may be using it.
+
+        Raises:
+            StorageError: On entering: there is no such file, or it cannot be read. On leaving:
+                nobody had it open at first, and then someone wrote to it.
+        """
+
+        def opened() -> OnceSqliteSaver:
+            return OnceSqliteSaver(connect_to_read(self.path), serde=serde, path=self.path)
+
+        return Opening(opened, sets_up=False)
 
     @contextmanager
     def snapshot(self, schema: str) -> Iterator[Execute]:
@@ -217,12 +205,33 @@ class SqliteBackend(Backend):
 
     def ask(self) -> None:
         """Read it; one in memory is asked nothing."""
-        if self.path != IN_MEMORY:
-            ask_sqlite(self.path)
+        if self.file is None:
+            return
+        try:
+            uri = f"{self.file.absolute().as_uri()}?mode=ro"
+            with closing(sqlite3.connect(uri, uri=True)) as conn:
+                conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.Error as error:
+            raise not_opened(self.path, error) from error
 
     def claim(self, schema: str) -> Claim | None:
-        """Claim its file."""
-        return claim_sqlite(self.path)
+        """Claim it by a file beside it, which stays: the database itself can be written on."""
+        beside = IN_MEMORY
+        if self.file is not None:
+            file = self.file.absolute()
+            beside = str(file.with_name(f"{file.name}-retention"))
+        try:
+            conn = sqlite3.connect(beside, timeout=0, isolation_level=None, check_same_thread=False)
+            try:
+                conn.execute("BEGIN EXCLUSIVE")
+            except BaseException:
+                conn.close()
+                raise
+        except sqlite3.Error as error:
+            if kind(error) == sqlite3.SQLITE_BUSY:
+                return None
+            raise not_opened(beside, error) from error
+        return conn
 
 
 def _path(database: str) -> str:

@@ -15,8 +15,7 @@ from langgraph.checkpoint.sqlite.utils import search_where
 from langgraph_once.checkpoint.all_rows import LEDGERS, WRITE_COLUMNS, WRITE_KEY
 from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened_metadata, sealed
-from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
+from langgraph_once.checkpoint.pieces import Assembly, Cell, CutValue, Missing
 from langgraph_once.checkpoint.stored import (
     CellTable,
     CheckpointRef,
@@ -187,8 +186,10 @@ class SqliteTables(Tables):
 
     def place(self, config: RunnableConfig) -> CheckpointRef:
         """The place that a config names: for None, as upstream, thread "None" and no namespace."""
-        thread_id, checkpoint_ns, id_ = CheckpointRef.of(config)
-        return CheckpointRef(str(thread_id), checkpoint_ns or "", id_)
+        at = config["configurable"]
+        id_ = at.get("checkpoint_id") or None
+        checkpoint_ns = str(at.get("checkpoint_ns") or "")
+        return CheckpointRef(str(at["thread_id"]), checkpoint_ns, id_ and str(id_))
 
     def leave_out_missing(self) -> Program[None]:
         """Ask for upstream's tables alone, if ours are not there."""

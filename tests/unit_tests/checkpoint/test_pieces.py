@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
-from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, split
+from langgraph_once.checkpoint.cut import DIGEST_BYTES, Cutter
+from langgraph_once.checkpoint.pieces import Assembly, Cell, CutValue, Missing, PieceManifest, split
 from langgraph_once.errors import PayloadError
 
 CUTTER = Cutter()

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import ormsgpack
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
-from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, Recent
+from langgraph_once.checkpoint.cut import Cutter, Piece
+from langgraph_once.checkpoint.pieces import Assembly, Cell, CutValue, PieceManifest, Recent
 from langgraph_once.errors import EncodeError, PayloadError, SerdeError, SizeLimitError
 from langgraph_once.metrics import storage
 from langgraph_once.serde import BoundTo, OnceSerializer, Tag, has_checksum, lead_bytes
@@ -109,6 +108,8 @@ class Values:
                 serde.config.encryption == "bound" and self.readable_metadata is not None
             )
         self.encrypts = bool(keys[0]) or isinstance(serde, EncryptedSerializer)
+        is_plain = isinstance(serde, OnceSerializer) and not self.encrypts
+        self._null = Cell("null", b"") if is_plain else None
         self._cutter = Cutter(keys)
         self._recent = Recent(self._cutter)
         self._packs_short = packs_short
@@ -121,6 +122,8 @@ class Values:
             cuts: Takes what was cut.
             bound_to: The row.
         """
+        if value is None and self._null is not None:  # as every second write is
+            return self._null
         return self._wrapped(*self._encoded(value, cuts, bound_to), bound_to)
 
     def channels(
@@ -152,8 +155,7 @@ class Values:
         parts = self._in_one_row(parts, of_row, cuts)
         size = len(head[1])
         storage.encoded_bytes += size
-        packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
-        return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
+        return self._packed((head[0].text, head[1]), parts, bound_to)
 
     def recoded(
         self,
@@ -185,9 +187,13 @@ class Values:
         head, opened_parts = _channels(opened)
         parts = {name: part(each, of_row) for name, each in opened_parts.items()}
         parts = self._in_one_row(parts, of_row, cuts)
-        packed_parts = {name: _pair(*each) for name, each in parts.items()}
-        packed = [_VERSION, (head.tag, head.data), packed_parts]
-        return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
+        return self._packed((head.tag, head.data), parts, bound_to)
+
+    def _packed(
+        self, head: tuple[str, bytes], parts: Mapping[str, tuple[Tag, bytes]], bound_to: BoundTo
+    ) -> Cell:
+        pairs = {name: (tag.text, data) for name, (tag, data) in parts.items()}
+        return self._wrapped(_CHANNELS, ormsgpack.packb([_VERSION, head, pairs]), bound_to)
 
     def sealed(self, data: bytes, bound_to: BoundTo) -> Cell:
         """What stands for bytes: they are compressed and encrypted, never cut."""
@@ -346,7 +352,7 @@ class Values:
 
     def remembers(self, thread_id: object) -> bool:
         """Whether values of a thread that were cut were read or written a moment ago."""
-        return thread_id in self._recent
+        return thread_id in self._recent.by_thread
 
     def value(self, opened: Unpacked, assembly: Assembly) -> Any:
         """Decode what a cell says.
@@ -379,7 +385,7 @@ class Values:
         tag, data = self._serde.encoded(value)
         size = len(data)
         storage.encoded_bytes += size
-        return self._cut(tag, data, cuts, bound_to)
+        return self._cut(tag, data, cuts, bound_to) if size >= MIN_CUT_BYTES else (tag, data)
 
     def _cut(
         self, tag: Tag, data: bytes, cuts: list[CutValue], bound_to: BoundTo
@@ -457,8 +463,11 @@ class Values:
             yield len(self._piece(piece).data) // 2
 
     def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
-        is_short = len(data) < _SHORT_ROW_BYTES and not self.remembers(bound_to[1])
-        packs = self._packs_short or not is_short
+        packs = (
+            self._packs_short
+            or len(data) >= _SHORT_ROW_BYTES
+            or bound_to[1] in self._recent.by_thread
+        )
         cell = Cell(*self._serde.wrapped(tag, data, bound_to, packs=packs))
         size = len(cell.data)
         storage.stored_bytes += size
@@ -467,10 +476,6 @@ class Values:
 
 def _size_of(manifests: Iterable[PieceManifest]) -> int:
     return sum(manifest.size for manifest in manifests)
-
-
-def _pair(tag: Tag, data: bytes) -> tuple[str, bytes]:
-    return tag.text, data
 
 
 class _Label(NamedTuple):

@@ -8,9 +8,15 @@ from functools import partial
 import pytest
 from hypothesis import given, strategies as st
 
-from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
-from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, Recent, split
+from langgraph_once.checkpoint.cut import Cutter, Piece
+from langgraph_once.checkpoint.pieces import (
+    Assembly,
+    CutValue,
+    Missing,
+    PieceManifest,
+    Recent,
+    split,
+)
 from langgraph_once.errors import PayloadError
 
 

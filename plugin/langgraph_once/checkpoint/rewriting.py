@@ -6,31 +6,32 @@ whoever is killed goes on where he was. What cannot be rewritten leaves its thre
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from langgraph_once.checkpoint.all_rows import STOCK_TAGS
-from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
-from langgraph_once.checkpoint.metadata import SEALED, resealed
-from langgraph_once.checkpoint.moving.cells import (
+from langgraph_once.checkpoint.copying import (
     AT_ONCE,
+    DecodedCell,
     Progress,
     ReadCell,
     Source,
     Trouble,
     why,
 )
-from langgraph_once.checkpoint.pieces.collect import Cell
-from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
+from langgraph_once.checkpoint.metadata import SEALED, resealed
+from langgraph_once.checkpoint.pieces import Cell, CutValue
 from langgraph_once.checkpoint.pruning import sweep
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellBatch, CheckpointRef, bound
 from langgraph_once.checkpoint.threads import Threads
+from langgraph_once.checkpoint.values import Values
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.redaction import printable
 from langgraph_once.serde import PLAIN_TAGS, STAND_INS, Mention, OnceSerializer
@@ -38,57 +39,51 @@ from langgraph_once.serde import PLAIN_TAGS, STAND_INS, Mention, OnceSerializer
 # A server that still has one of our tables in use holds it for a statement, rarely for more.
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
-_EMPTY: Final = frozenset({"empty"})
-_UNSEALED: Final = PLAIN_TAGS | _EMPTY
 
 
-class Way(NamedTuple):
-    """From which form of rows to which."""
+class Way(ABC):
+    """From the rows that a serializer reads to those of another form.
 
-    source: Values
-    target: Values
-    is_leaving: bool = False
-    """Whether upstream's serializer is to read them."""
-    is_rotating: bool = False
-    """Whether only encrypted rows are rewritten, and of these only those under an older key."""
-    upstream: OnceSerializer | None = None
-    """Writes as LangGraph does; a row that is not read as LangGraph wrote it keeps its bytes."""
+    Args:
+        serde: Reads what is stored; what is not encrypted or not bound, too.
+        target: Writes.
+    """
 
-    @property
-    def passed(self) -> Container[str]:
-        """The tags of rows that are as they should be, whatever is in them."""
-        if self.is_leaving:
-            return STOCK_TAGS
-        return _UNSEALED if self.is_rotating else _EMPTY
+    passed: Container[str] = frozenset({"empty"})
+    """The tags of rows that are as they should be, whatever is in them."""
+    is_leaving = False
+    """Whether our tables are to go."""
 
+    def __init__(self, serde: OnceSerializer, target: Values) -> None:
+        self.source, self.target = Values(reading(serde)), target
+        self.takes_in = target.encrypts
+        """Whether values beside cells are made cells."""
+
+    @abstractmethod
     def rewritten(self, read: ReadCell, cuts: list[CutValue]) -> Cell | None:
         """The cell to be stored in place of one; None if that is as it should be."""
-        if self.is_leaving:
-            opened = self.source.unpacked(read.cell, read.bound_to)
-            if opened.tag in STOCK_TAGS:  # under layers of ours, or of upstream's
-                return Cell(opened.tag, opened.data)
-        elif self._is_as_now(read):
-            return None
-        elif self.is_rotating:  # only the key is another
-            return self._recoded(read, cuts)
-        checkpoint, values, broken = read.decoded()
-        for error in broken.values():
-            raise error
-        if self.upstream is not None and read.misread(self.upstream):
-            return None if self.target.is_sealed_as_now(read.cell) else self._recoded(read, cuts)
-        if checkpoint is None:
-            return self._cell(values[read.at.channel], cuts, read)
-        for value in values.values() if self.is_leaving else ():
-            _check_loaded(value)
-        return self.target.channels(checkpoint, values, cuts, read.bound_to)
 
-    def _is_as_now(self, read: ReadCell) -> bool:
-        if self.is_rotating:
-            return self.target.is_sealed_as_now(read.cell)
-        is_checkpoint = read.table.holds == "checkpoint"
-        return self.target.is_as_now(read.cell, read.bound_to, is_checkpoint=is_checkpoint)
+    def metadata(self, place: CheckpointRef, found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The metadata to be stored in place of others; None if they are as they should be."""
+        return resealed(self.source, self.target, place, found)
 
-    def _recoded(self, read: ReadCell, cuts: list[CutValue]) -> Cell:
+    def check(self, value: Any) -> None:  # noqa: B027  # of most ways, all can
+        """Check that a value can be written.
+
+        Raises:
+            EncodeError: It cannot.
+        """
+
+    def encoded(self, read: ReadCell, decoded: DecodedCell, cuts: list[CutValue]) -> Cell:
+        """What a cell says, written anew."""
+        for value in decoded.values.values():
+            self.check(value)
+        if decoded.checkpoint is None:
+            return self.target.cell(decoded.values[read.at.channel], cuts, read.bound_to)
+        return self.target.channels(decoded.checkpoint, decoded.values, cuts, read.bound_to)
+
+    def recoded(self, read: ReadCell, cuts: list[CutValue]) -> Cell:
+        """A cell whose bytes of codecs stay as they are."""
         opened = self.source.unpacked(read.cell, read.bound_to)
         return self.target.recoded(opened, read.assembly.joined, cuts, read.bound_to)
 
@@ -99,15 +94,102 @@ class Way(NamedTuple):
             return broken_one
         for channel, value in values.items():
             try:
-                self._cell(value, [], read)
+                self.check(value)
+                self.target.cell(value, [], read.bound_to)
             except Exception as reason:
                 return channel, reason
         return read.at.channel, error
 
-    def _cell(self, value: Any, cuts: list[CutValue], read: ReadCell) -> Cell:
-        if self.is_leaving:
-            _check_loaded(value)
-        return self.target.cell(value, cuts, read.bound_to)
+
+class Leaving(Way):
+    """The way to rows that upstream's `JsonPlusSerializer` reads.
+
+    Args:
+        serde: Reads what is stored.
+    """
+
+    passed = STOCK_TAGS
+    is_leaving = True
+
+    def __init__(self, serde: OnceSerializer) -> None:
+        super().__init__(serde, Values(as_upstream(serde), store_once=False))
+
+    def rewritten(self, read: ReadCell, cuts: list[CutValue]) -> Cell | None:
+        """What is upstream's, under layers, without these; all else as upstream writes it."""
+        opened = self.source.unpacked(read.cell, read.bound_to)
+        if opened.tag in STOCK_TAGS:
+            return Cell(opened.tag, opened.data)
+        return self.encoded(read, _sound(read), cuts)
+
+    def check(self, value: Any) -> None:
+        """Check that all of its classes are here."""
+        _check_loaded(value)
+
+
+class Entering(Way):
+    """The way to rows as a serializer writes them now: codec, keys, and pieces.
+
+    Args:
+        serde: Also reads what is stored.
+        store_once: Whether long values are cut.
+
+    Raises:
+        ConfigError: It writes as LangGraph's does.
+    """
+
+    def __init__(self, serde: OnceSerializer, *, store_once: bool = True) -> None:
+        if serde.config.compatible:
+            raise ConfigError("ONCE_SERDE__COMPATIBLE", "must be false to rewrite rows in our form")
+        super().__init__(serde, Values(serde, store_once=store_once))
+        self._upstream = as_upstream(serde)
+
+    def rewritten(self, read: ReadCell, cuts: list[CutValue]) -> Cell | None:
+        """A row of LangGraph's that is not read as it was written keeps its bytes."""
+        is_checkpoint = read.table.holds == "checkpoint"
+        if self.target.is_as_now(read.cell, read.bound_to, is_checkpoint=is_checkpoint):
+            return None
+        decoded = _sound(read)
+        if not read.misread(self._upstream):
+            return self.encoded(read, decoded, cuts)
+        return None if self.target.is_sealed_as_now(read.cell) else self.recoded(read, cuts)
+
+
+class Rotating(Way):
+    """The way from rows under older keys to rows under the newest one. Plain rows stay plain.
+
+    An object whose class is not here is written back as it was read.
+
+    Args:
+        serde: Also reads what is stored.
+        store_once: Whether long values are cut.
+    """
+
+    passed = PLAIN_TAGS | {"empty"}
+
+    def __init__(self, serde: OnceSerializer, *, store_once: bool = True) -> None:
+        serde = _with(serde, on_unavailable="opaque")
+        super().__init__(serde, Values(serde, store_once=store_once))
+        self.takes_in = False
+
+    def rewritten(self, read: ReadCell, cuts: list[CutValue]) -> Cell | None:
+        """Only the key is another."""
+        return None if self.target.is_sealed_as_now(read.cell) else self.recoded(read, cuts)
+
+    def metadata(self, place: CheckpointRef, found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Those that are encrypted."""
+        return super().metadata(place, found) if SEALED in found else None
+
+
+def _sound(read: ReadCell) -> DecodedCell:
+    """What a cell says.
+
+    Raises:
+        Exception: The first reason why something of it cannot be decoded.
+    """
+    decoded = read.decoded()
+    for error in decoded.broken.values():
+        raise error
+    return decoded
 
 
 def _check_loaded(value: Any) -> None:
@@ -182,45 +264,6 @@ def reading(serde: OnceSerializer) -> OnceSerializer:
 def as_upstream(serde: OnceSerializer) -> OnceSerializer:
     """The same serializer, which writes as LangGraph's does."""
     return _with(reading(serde), compatible=True, encryption_keys={})
-
-
-def leaving(serde: OnceSerializer) -> Way:
-    """The way to rows that upstream's `JsonPlusSerializer` reads.
-
-    Args:
-        serde: Reads what is stored.
-    """
-    target = Values(as_upstream(serde), store_once=False)
-    return Way(Values(reading(serde)), target, is_leaving=True)
-
-
-def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
-    """The way to rows as a serializer writes them now: codec, keys, and pieces.
-
-    Args:
-        serde: Also reads what is stored.
-        store_once: Whether long values are cut.
-
-    Raises:
-        ConfigError: It writes as LangGraph's does.
-    """
-    if serde.config.compatible:
-        raise ConfigError("ONCE_SERDE__COMPATIBLE", "must be false to rewrite rows in our form")
-    target = Values(serde, store_once=store_once)
-    return Way(Values(reading(serde)), target, upstream=as_upstream(serde))
-
-
-def rotating(serde: OnceSerializer, *, store_once: bool = True) -> Way:
-    """The way from rows under older keys to rows under the newest one. Plain rows stay plain.
-
-    An object whose class is not here is written back as it was read.
-
-    Args:
-        serde: Also reads what is stored.
-        store_once: Whether long values are cut.
-    """
-    serde = _with(serde, on_unavailable="opaque")
-    return Way(Values(reading(serde)), Values(serde, store_once=store_once), is_rotating=True)
 
 
 def migrate(
@@ -337,10 +380,8 @@ class _ThreadRewriter:
         yield from self._store(cuts, [statement] if news else [])
 
     def _resealed(self, place: CheckpointRef, found: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        if self._way.is_rotating and SEALED not in found:
-            return None
         try:
-            return resealed(self._way.source, self._way.target, place, found)
+            return self._way.metadata(place, found)
         except SerdeError as error:
             trouble = Trouble(*place, None, f"metadata: {why(error)}")
             raise _StuckError(trouble) from error
@@ -348,8 +389,7 @@ class _ThreadRewriter:
     def _seal(self) -> Program[None]:
         """Encrypt what stands beside cells, and pieces, as now."""
         target = self._way.target
-        takes_in = target.encrypts and not self._way.is_rotating
-        for inline in (yield from self._tables.inline(self._id)) if takes_in else ():
+        for inline in (yield from self._tables.inline(self._id)) if self._way.takes_in else ():
             cuts: list[CutValue] = []
             cells = {}
             for name, version in inline.to_cells.items():
