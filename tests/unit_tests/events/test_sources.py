@@ -13,7 +13,7 @@ from langgraph_once.events import ChannelStreamingProcessor, Event
 from tests.corpus.scenario import Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import Variant
-from tests.unit_tests.events.corpus_plays import aplayed, every_scenario, play, played
+from tests.unit_tests.events.corpus_plays import PLAYED, aplayed, every_scenario, play, played
 from tests.unit_tests.events.sameness import (
     all_of,
     all_told,
@@ -51,16 +51,30 @@ class Chunks:
             yield event
 
 
-@every_scenario
-def test_chunks_of_v1_make_the_events_of_the_corpus(scenario: Scenario) -> None:
+def check_v1_sync(scenario: Scenario) -> None:
     chunks = Chunks(all_of(scenario, dedup=None), "v1")
     assert_same(all_told(scenario), played(scenario, chunks.stream))
 
 
-@every_scenario
-def test_chunks_of_v2_async(scenario: Scenario) -> None:
+def check_v2_async(scenario: Scenario) -> None:
     chunks = Chunks(all_of(scenario, dedup=None), "v2")
     assert_same(all_told(scenario), aplayed(scenario, chunks.astream))
+
+
+CHECKS = (check_v1_sync, check_v2_async)
+
+
+@every_scenario
+def test_chunks_make_the_events_of_the_corpus(scenario: Scenario) -> None:
+    """In turn of v1, sync, and v2, async: every class of scenarios meets both."""
+    CHECKS[PLAYED.index(scenario) % 2](scenario)
+
+
+@pytest.mark.product
+@every_scenario
+def test_chunks_of_both_versions_make_the_events_of_the_corpus(scenario: Scenario) -> None:
+    for check in CHECKS:
+        check(scenario)
 
 
 TRANSFORMERS: Any = [UpdatesTransformer, CustomTransformer, TasksTransformer]

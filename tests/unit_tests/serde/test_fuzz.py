@@ -13,6 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import SecretStr
 
 from langgraph_once.errors import SerdeError
@@ -130,6 +131,14 @@ def foreign(names: set[str]) -> set[str]:
 def test_damaged_rows_yield_a_value_or_our_error(imported: set[str]) -> None:
     fuzz(range(5_000))
     assert foreign(imported) == set()
+
+
+def test_a_truncated_row_is_refused() -> None:
+    reader = readers()[0]
+    tag, whole = JsonPlusSerializer().dumps_typed({"a": [1, "text"], "b": {1, 2}})
+    for size in range(len(whole)):
+        with pytest.raises(SerdeError):
+            reader.loads_typed((tag, whole[:size]))
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ MAX_SECONDS = 2.0
 MAX_MEGABYTES = 512
 TRIES = 3
 _PARTS = 6
+_QUICK_PARTS = 2
 SOON = [name for name in HOSTILE if "compressed" not in name]
 LATER = [name for name in HOSTILE if "compressed" in name]
 
@@ -58,7 +59,13 @@ def test_there_are_as_many_kinds_as_we_say() -> None:
     assert all(len(HOSTILE[name].row()) <= 1 << 20 for name in [*kinds][::7])
 
 
-@pytest.mark.parametrize("part", range(_PARTS))
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(part, marks=[] if part < _QUICK_PARTS else [pytest.mark.slow])
+        for part in range(_PARTS)
+    ],
+)
 def test_hostile_rows_do_no_harm(part: int) -> None:
     check(SOON[part::_PARTS])
 

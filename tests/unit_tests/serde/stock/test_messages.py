@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer, messages as fast
 from tests.examples import examples
-from tests.unit_tests.serde.msgpack_classes import Rank, Text, Word
+from tests.unit_tests.serde.law.values import Level, Mode, Text
 
 CLASSES: list[type[lc.BaseMessage]] = [cls for cls, _, _ in fast._CLASSES]
 METHOD = "model_validate_json"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 TEXT = st.text("abc\u00e9", max_size=3)
 VALUES: list[Any] = [
     *(None, 0, 1.5, True, "", b"x", [], {}, [1], ["a"], [None], {"a": 1}, {1: 2}, (), set()),
-    *(Word.YES, Rank.LOW, Text("x"), [{"type": "text"}], [[]], {"tool_calls": [{}]}, "other"),
+    *(Mode.FAST, Level.LOW, Text("x"), [{"type": "text"}], [[]], {"tool_calls": [{}]}, "other"),
     *(
         *(Text(kind) for kind in ("human", "ai", "tool", "remove", "success")),
         Kind.HUMAN,
@@ -46,7 +46,7 @@ PLENTY: dict[str, list[Any]] = {
     "additional_kwargs": [{"tool_calls": [RAW]}, {"tool_calls": []}, {"tool_calls": None}],
     "tool_calls": [
         *([CALL | {key: value}] for key in CALL for value in VALUES),
-        *([CALL | {"args": {key: 1}}] for key in (1, Text("x"), Word.YES, "a")),
+        *([CALL | {"args": {key: 1}}] for key in (1, Text("x"), Mode.FAST, "a")),
         *([{k: v for k, v in CALL.items() if k != gone}] for gone in CALL),
         *([dict(reversed(CALL.items()))], [CALL | {"extras": {}}], [CALL, None], (CALL,), [CALL]),
     ],
