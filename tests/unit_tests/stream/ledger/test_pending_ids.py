@@ -61,7 +61,7 @@ def test_only_what_waits_is_taken_where_that_is_asked(part: Part | None, is_it: 
 
 
 @pytest.mark.parametrize("modes", [["messages"], ["messages", "values"]])
-def test_of_more_messages_than_may_wait_none_is_lost(modes: list[str]) -> None:
+def test_of_more_messages_than_may_wait_none_is_lost(modes: Any) -> None:
     """A node loads a long thread as pairs, and a state names them all at once."""
     texts = [f"Message {at}." for at in range(MAX_PENDING + 3)]
     graph = exactly(chain(lambda _: {"messages": [("ai", text) for text in texts]}))
