@@ -153,6 +153,19 @@ def test_of_a_cached_and_a_live_task_that_write_one_message_the_reader_has_the_l
     assert folded([message for _, message in said]).get("m", "First.") == wanted
 
 
+def test_a_state_of_a_graph_beside_does_not_tell_what_the_list_keeps() -> None:
+    """It shows the message as that graph was given it, before the list is written."""
+    edits = edits_beside("a", "a").nodes["a"].bound
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("a", edits, cache_policy=CachePolicy(key_func=lambda _: "same"))
+    builder.add_node("b", chain(lambda state: {"messages": state["messages"][-1:]}))
+    builder.add_edge(START, "a").add_edge(START, "b")
+    graph, first = builder.compile(cache=InMemoryCache()), AIMessage("First.", id="m")
+    assert graph.invoke({"messages": [first]})["messages"] == [first]
+    said = exactly(graph).stream({"messages": [first]}, stream_mode="messages", subgraphs=True)
+    assert folded([message for _, message in said]).get("m", "First.") == "First."
+
+
 def test_of_equal_answers_each_stands_for_itself() -> None:
     """One came whole, one did not come: the one that came is not taken for the other."""
     builder: Any = StateGraph(MessagesState)
