@@ -263,6 +263,13 @@ class LazyValues(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def __repr__(self) -> str:
+        shown = (
+            f"{name!r}: {self._known[name]!r}" if name in self._known else f"{name!r}: …"
+            for name in self._names
+        )
+        return f"{{{', '.join(shown)}}}"
+
     def copy(self) -> dict[str, Any]:
         """A plain dict."""
         return {name: self[name] for name in self._names}

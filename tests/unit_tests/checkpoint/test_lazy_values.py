@@ -33,6 +33,7 @@ def test_each_lazy_value_is_decoded_once_and_none_before_it_is_read(
     assert list(lazy) == list(lazy.keys()) == ["a", "b", "none"]
     assert len(lazy) == 3
     assert "a" in lazy
+    assert repr(lazy) == "{'a': …, 'b': …, 'none': …}"
     assert seen == []
     assert lazy["a"] is lazy["a"] is lazy.get("a")
     assert seen == ["a"]
