@@ -25,7 +25,8 @@ _FORKS = multiprocessing.get_context("forkserver")
 # from its environment as it is imported, as all of `langgraph_api`, is not here either.
 _FORKS.set_forkserver_preload(
     [
-        *(__name__, "langgraph_once.cli", "langgraph_once.checkpoint.sqlite"),
+        *(__name__, "langgraph_once.cli", "langgraph_once.settings"),
+        "langgraph_once.checkpoint.sqlite",
         *("langgraph_cli.cli", "uvicorn", "uvicorn.protocols.http.h11_impl", "structlog"),
         *("starlette.applications", "starlette.routing", "jsonschema_rs", "orjson"),
         *("langgraph.graph", "langgraph.pregel.main", "langgraph.pregel.remote", "langgraph_sdk"),

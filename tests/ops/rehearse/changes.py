@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NotRequired
 
-from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
 from langgraph.graph import START, StateGraph
-from langgraph.graph.message import add_messages
 from langgraph.types import Command, RetryPolicy, Send, interrupt
 from pydantic import BaseModel
 from typing_extensions import TypedDict
@@ -247,11 +245,6 @@ def ask_kindly(state: Any) -> Any:
 
 class MorePlain(Plain, total=False):
     tags: Annotated[list[str], operator.add]
-
-
-class MessagesAsList(TypedDict):
-    messages: Annotated[list[AnyMessage], add_messages]
-    trail: NotRequired[Annotated[list[str], operator.add]]
 
 
 ENDED = {"node-gone", "ends", "interrupt-gone"}

@@ -94,11 +94,6 @@ class Keyed:
         return hash(self.name)
 
 
-class HashedTable(dict[Any, Any]):
-    def __hash__(self) -> int:  # type: ignore[override]  # that is what is tested
-        return 1
-
-
 class Settings(UserDict[str, Any]):
     def __setitem__(self, key: str, value: Any) -> None:
         super().__setitem__(key.upper(), value)
