@@ -34,10 +34,9 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip config list | grep -Eq '[.](index-url|no-index)=' || \
 		$(UV) pip install $(INSTALL:--no-compile=) --python $(BIN)/python -r requirements.lock || true
 	$(BIN)/python -m pip install $(INSTALL) -r requirements.lock
-	@# What no test imports is not compiled beforehand. Tests are compiled with pytest's own `assert`.
+	@# What no test imports is not compiled beforehand, nor what pytest compiles itself.
 	-@$(BIN)/python -m compileall -qq -j 0 -x '/(tests|google|mypy|pip|pygments|setuptools)/|/(test_|conftest)' \
 		$(VENV)/lib plugin graphs demo tests
-	-@$(BIN)/python -m tests.rewritten
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
