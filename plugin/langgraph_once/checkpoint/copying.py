@@ -38,6 +38,7 @@ _PAGE: Final = 20
 """How many checkpoints are in memory, with all that is on them."""
 
 _LANGGRAPH: Final = Tag("msgpack")
+# A value may settle after a round or two, as a tuple in a tuple does; or never.
 _ROUNDS: Final = 4
 
 Progress = Callable[[int, int], None]

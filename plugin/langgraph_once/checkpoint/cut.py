@@ -101,6 +101,7 @@ def _digest(data: Piece, key: bytes) -> bytes:
     return found[:DIGEST_BYTES]
 
 
+# A group of one would name what its member names; one of 64 takes a kilobyte.
 _LEAST_GROUP: Final = 2
 MAX_GROUP: Final = 64
 _ENDS_GROUP: Final = 0x03

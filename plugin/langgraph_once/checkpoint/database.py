@@ -24,6 +24,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from langgraph_once.errors import StorageError
 
+# SQLite before 3.32 takes 999 parameters in a statement.
 _MANY: Final = 500
 
 MOST_DROPS: Final = 3

@@ -251,6 +251,7 @@ class Recent:
 
 _LEAST_PIECE_BYTES: Final = 64
 """Pieces are longer than this on the average: one of a byte could stand for a million."""
+# So many are read in a moment, whatever they hold.
 _FREE_PIECES: Final = 1024
 
 

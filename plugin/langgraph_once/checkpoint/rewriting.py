@@ -38,6 +38,7 @@ from langgraph_once.serde import PLAIN_TAGS, STAND_INS, Mention, OnceSerializer
 
 # A server that still has one of our tables in use holds it for a statement, rarely for more.
 _PATIENCE_S: Final = 30.0
+# A statement takes milliseconds: the next try comes soon after its end.
 _PAUSE_S: Final = 0.02
 
 

@@ -18,6 +18,7 @@ from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform import serializer_for, types_of_code
 from langgraph_once.serde import OnceSerializer
 
+# Often enough to see that it goes on; few lines, where a log takes them.
 _EVERY_S = 2.0
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 

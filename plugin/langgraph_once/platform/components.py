@@ -135,6 +135,7 @@ def _shown(file: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
+# A factory may load a model, and a check must not hang on one.
 _TIMEOUT_S: Final = 30.0
 _WRAPPED_TWICE: Final = (
     "this graph is wrapped by `once` in code, too, and the settings there have no effect: "

@@ -238,6 +238,7 @@ _WORDS: Final[dict[Word, str]] = {
     "line": "needs a line",
     "lost": "cannot be rebuilt",
 }
+# Ids and names of channels are texts of users: the line has more to say.
 _MAX_CHARS: Final = 60
 
 

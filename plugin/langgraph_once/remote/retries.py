@@ -91,6 +91,7 @@ def _date(text: str) -> datetime | None:
 FIRST_WAIT_S: Final = 0.1
 """Before the second try; twice as long before each next, and up to as much again at random."""
 
+# A server that restarts is back by then; who waits for it sees that within the next try.
 MAX_WAIT_S: Final = 10.0
 
 MIN_HELD_S: Final = 0.1

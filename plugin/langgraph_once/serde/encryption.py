@@ -41,9 +41,11 @@ BoundTo: TypeAlias = tuple[str | int | None, ...]
 
 _UNBOUND: Final = 1
 _BOUND: Final = 2
+# What AES-GCM is specified with (NIST SP 800-38D): 96 bits, and the whole of its tag.
 _NONCE_BYTES: Final = 12
 _SEAL_BYTES: Final = 16
 _KEY_BYTES: Final = (16, 24, 32)
+# A byte of the envelope counts them.
 _MAX_KEY_ID_BYTES: Final = 255
 HEAD_BYTES: Final = 2 + _MAX_KEY_ID_BYTES + _NONCE_BYTES + _SEAL_BYTES
 """So many bytes of a blob tell its key."""

@@ -35,8 +35,10 @@ _CODES: Final[dict[type, Code]] = {
 _BLANKS: Final[dict[int, type[Any]]] = {Code.MAP: dict, Code.SET: set}
 _FILLABLE: Final = (list, dict, set, Opaque)
 _FIXED: Final = (tuple, frozenset)
+# Each is an object of ours for as long as the value is written.
 _MAX_NODES: Final = 1 << 20
 _UNROLLED: Final = (list, dict, set, tuple, frozenset, deque, OrderedDict)
+# `Py_TPFLAGS_HEAPTYPE`, which a class has that a `class` statement made.
 _HEAP_TYPE: Final = 1 << 9
 _MAX_LEVELS_IN_C: Final = 5000
 """How deep others than these and classes made in Python may stand in each other: Python frees them

@@ -95,7 +95,9 @@ SMALL_BYTES: Final = 1024 * 1024
 does not say all that a row may be."""
 _SMALL_SHARE: Final = 16
 _BYTES_OF_A_UNIT: Final = 16
+# An empty list: 56 bytes, and 16 of the garbage collector's.
 _OF_A_CONTAINER: Final = 72
+# A short text: 49 bytes and what it says, to the next eight.
 _OF_A_TEXT: Final = 56
 _OF_A_BYTE: Final = 8  # a place in a list
 _MOST_OF_A_BYTE: Final = _OF_A_CONTAINER + _OF_A_BYTE
@@ -284,7 +286,9 @@ _SECRET: Final = frozenset({str, bytes})
 """Nobody can choose their hashes."""
 _MAX_PAIRS: Final = 1 << 19
 _MAX_COMPARED: Final = 1 << 28
+# So few are compared at once, whatever they hash to.
 _FREE_ITEMS: Final = 16
+# The longest header of an extension: a code, four bytes of length, a type.
 _HEADER_BYTES: Final = 6
 _MAX_REFUSALS: Final = 500
 """To look for a module that is not there takes half a millisecond."""
@@ -524,6 +528,7 @@ def checked_pattern(pattern: Any, flags: Any = 0) -> re.Pattern[Any]:
     raise ValueError("a regular expression that takes too long to compile")
 
 
+# Python keeps each combination that is met, for as long as its class lives.
 _MAX_COMBINATIONS: Final = 1 << 14
 _MAX_BITS: Final = 4096
 

@@ -253,6 +253,7 @@ def _is_of(classes: tuple[type, ...], module: str, name: str) -> bool:
 _FOREIGN: Final = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__"})
 _MAX_SOURCE_BYTES: Final = 2 * 1024 * 1024
 """Larger files hold data."""
+# A project has fewer of its own; a folder of data may have more.
 _MAX_FILES: Final = 20_000
 
 _IMPORT: Final = re.compile(

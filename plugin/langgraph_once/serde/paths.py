@@ -13,6 +13,7 @@ from langgraph_once.serde.plans.records import take
 
 _MAX_OBJECTS: Final = 100_000
 """Bounds the time that an error takes."""
+# A key may be a text of any length, and a path is part of a line, as is one of many steps.
 _MAX_KEY_CHARS: Final = 40
 _MAX_STEPS: Final = 24
 

@@ -43,6 +43,7 @@ _COLLECTIONS: Final[dict[int, Callable[[Any], Any]]] = {
     int(Code.FROZENSET): frozenset,
 }
 _PATTERN: Final = BY_TYPE[re.Pattern].number
+# Of smaller ones it does not matter how many are open at once.
 _LARGE: Final = 1 << 20
 _FEW_LEVELS: Final = 3
 """So many extensions in each other may hold 1,022 native levels each; see `check_levels`."""

@@ -50,7 +50,9 @@ _ONE, _ALIKE, _MIXED = map(int, Held)
 
 _MAX_HEADS: Final = 255
 """A byte counts them."""
+# The holder's head repeats these, and an object holds messages of few kinds.
 _MAX_HELD_HEADS: Final = 8
+# 2 ** 24 writes are too many to wait for.
 _PROBED_LEVELS: Final = 24
 _MANY_ARRAYS: Final = 1 << 14
 _LARGE_BYTES: Final = 1 << 20

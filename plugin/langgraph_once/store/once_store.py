@@ -121,6 +121,7 @@ def check_index(index: Any, config: StoreConfig, *, must_encrypt: bool) -> None:
 
 AnyItem = TypeVar("AnyItem", bound=Item)
 
+# Most filters find their page among so many; a larger window begins anew.
 _FIRST_WINDOW: Final = 128
 
 

@@ -39,6 +39,7 @@ from langgraph_once_ops.history.thread_tree import (
 )
 from langgraph_once_ops.survey import open_snapshot
 
+# What a terminal shows at once.
 _LISTED: Final = 20
 _PIPED: Final = 1000
 """How wide the list may be where it goes to no terminal: then names of graphs stay whole."""

@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 _FIRST_S: Final = (60.0, 300.0)
 """How long after its start a server looks first, drawn at random: replicas start together."""
+# Sleeping for less takes as long on most systems.
 _LEAST_REST_S: Final = 0.01
 _MOST_TOLD: Final = 3
 """Of threads that could not be read."""

@@ -16,6 +16,7 @@ from statistics import NormalDist, fmean, stdev
 from typing import Final, NamedTuple
 
 _Z: Final = NormalDist().inv_cdf(0.975)
+# So that two surveys of one database draw the same threads.
 _SEED: Final = 1
 
 

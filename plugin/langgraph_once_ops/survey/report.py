@@ -32,6 +32,7 @@ IDLE_DAYS: Final = (30, 90, 365)
 _LARGEST: Final = 20
 _AT_ONCE: Final = 20
 """So many threads are drawn before it is asked whether they suffice."""
+# Of fewer draws the bounds are too wide to say anything.
 _LEAST_DRAWS: Final = 200
 _FEWEST_DRAWS: Final = 40
 """What they say differs by a third, weighed by their chances: so many make a tenth of it."""

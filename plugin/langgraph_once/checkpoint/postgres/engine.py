@@ -194,6 +194,7 @@ MIGRATIONS: Final = {
 }
 """Ours, which come after upstream's. The first is version 1. Never change one: add one."""
 
+# Tables are made once; who waits here waits for another process that makes them.
 _POLL_S: Final = 0.05
 _CONCURRENTLY: Final = " CONCURRENTLY"
 

@@ -34,9 +34,13 @@ _SIMPLE: Final = re.compile(
 _ITEMS: Final = "OT"
 """Codes of dtypes whose content is a list of items."""
 _LONG_DOUBLES: Final = "gG"
+# The rest of the 12 or 16 is padding, which holds what was in memory before.
 _BYTES_OF_80_BITS: Final = 10
+# As numpy 2 allows; numpy 1 had 32.
 _MAX_DIMENSIONS: Final = 64
+# numpy counts in `npy_intp`.
 _MAX_LENGTH: Final = 1 << 63
+# Structures in structures; each level is a call, here and in numpy.
 _MAX_DTYPE_DEPTH: Final = 16
 _MAX_GAPS: Final = 100
 """So many times larger than its fields a structure may be."""

@@ -26,6 +26,7 @@ from langgraph_once.serde.plans.base import Form, Maker, check
 
 _CONTINUED: Final = b"\xff\xff\xff\xff"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
+# Lists in lists; arrow walks through them by recursion.
 _MAX_SCHEMA_DEPTH: Final = 32
 _MAX_EMPTY: Final = 1_000_000
 """Columns of nulls and the like take no bytes."""

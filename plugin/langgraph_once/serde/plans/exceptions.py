@@ -18,6 +18,7 @@ from langgraph_once.serde.opaque import STAND_INS, UnwritableError
 from langgraph_once.serde.plans.base import Form, Maker, check, parts
 from langgraph_once.serde.plans.records import fill, is_subclass, take
 
+# An error may quote a whole page; who reads a history needs its beginning.
 _MAX_TEXT_CHARS: Final = 20_000
 
 

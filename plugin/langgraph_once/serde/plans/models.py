@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _new: Final = object.__new__
 _set: Final = object.__setattr__
+# One for each set of fields that instances were given: few, but in a program that makes them up.
 _MAX_HEADS: Final = 256
 
 

@@ -27,6 +27,7 @@ from langgraph_once.serde.opaque import UnavailableError, UnwritableError
 from langgraph_once.serde.plans.base import Form, Maker, Plan, check, parts, version_of
 
 _MISSING: Final = dataclasses.MISSING
+# `Py_TPFLAGS_HEAPTYPE`, which a class has that a `class` statement made.
 _HEAP_TYPE: Final = 1 << 9
 _POINTER_BYTES: Final = struct.calcsize("P")
 _DESCRIPTORS: Final = (GetSetDescriptorType, MemberDescriptorType)

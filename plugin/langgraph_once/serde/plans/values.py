@@ -34,6 +34,7 @@ from langgraph_once.serde.limits import checked_pattern
 from langgraph_once.serde.opaque import STAND_INS, UnwritableError
 from langgraph_once.serde.plans.base import check, parts
 
+# The longest address has 45, and a zone whose name the system bounds.
 _MAX_ADDRESS_CHARS: Final = 200
 _MAX_BITS: Final = 1 << 16
 """Dividing larger numbers takes quadratic time: fractions of them are taken as they are stored."""
@@ -140,6 +141,7 @@ def _make_zone(data: Any) -> Any:
     return data if found is None else found
 
 
+# They come from rows, so whoever writes rows decides how many there are.
 _MAX_UNKNOWN: Final = 256
 _unknown: Final[set[str]] = set()
 """Keys that were not found: to look for one takes a tenth of a millisecond."""
