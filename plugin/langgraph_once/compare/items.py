@@ -32,7 +32,6 @@ from langgraph_once.stream import (
     Kind,
     Part,
     found_in_update,
-    has_interrupt,
     node_names,
     operation_of,
     where_of,
@@ -263,7 +262,7 @@ class Judge:
         self._last[part.ns] = messages
         if is_given:
             self._known.update(map(_text, messages))
-        elif not (self._has_gap or has_interrupt(part)):  # else the step is not over
+        elif not (self._has_gap or part.interrupts is not None):  # else the step is not over
             self._void(part.ns)
             self._void(part.ns)  # what is void may show that its graph has died
             self._compare(part.ns, messages)

@@ -27,7 +27,7 @@ from langgraph_once.events.vocabulary import (
     TaskStartedEvent,
     UIEvent,
 )
-from langgraph_once.stream import GAP_MODE, INTERRUPT_KEY, Part, Where, entries_of, found_in_update
+from langgraph_once.stream import GAP_MODE, Part, Where, entries_of, found_in_update
 
 
 def is_ui_message(data: Any) -> bool:
@@ -182,8 +182,7 @@ class PartReader:
             self._note_unanswered(part)
         yield from self._in_state(part.data, Where(part.ns), is_old=is_first)
         yield from self._channels.values(part)
-        waiting = part.meta.get("interrupts")
-        yield from self._waits(_waiting(part.data) if waiting is None else waiting, part.ns)
+        yield from self._waits(part.interrupts or (), part.ns)
 
     def _note_unanswered(self, part: Part) -> None:
         """Note the calls in the first state of a graph that the run may answer: of a stream under
@@ -203,7 +202,7 @@ class PartReader:
             yield from self._in_state(update, Where(part.ns, node))
         if self._tells_states:
             yield from self._channels.updates(part)
-            yield from self._waits(_waiting(part.data), part.ns)
+            yield from self._waits(part.interrupts or (), part.ns)
 
     def _in_state(self, state: Any, where: Where, *, is_old: bool = False) -> Iterator[Event]:
         """What the messages in a state or update tell: those that were said only in unwatched
@@ -276,11 +275,6 @@ class PartReader:
             )
         status: Any = "failed" if error else "interrupted" if self._is_interrupted else "finished"
         yield StreamEndedEvent(seq=self._seq(), status=status)
-
-
-def _waiting(data: Any) -> Iterable[Any]:
-    """The interrupts in a v1 state or an update."""
-    return data.get(INTERRUPT_KEY) or () if isinstance(data, Mapping) else ()
 
 
 def _text(error: Any) -> str | None:

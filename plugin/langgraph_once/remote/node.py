@@ -28,7 +28,6 @@ from langgraph.types import Command, Interrupt
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream import (
-    INTERRUPT_KEY,
     NS_SEP,
     SERVED_KEY,
     TASK_NS_KEY,
@@ -142,8 +141,8 @@ class Caller:
 
     def _note(self, part: Part) -> None:
         if part.mode == "updates":
-            if isinstance(part.data, dict) and INTERRUPT_KEY in part.data:
-                self._interrupts = [*(self._interrupts or ()), *part.data[INTERRUPT_KEY]]
+            if part.interrupts is not None:
+                self._interrupts = [*(self._interrupts or ()), *part.interrupts]
         elif part.mode == "values" and not self._has_begun:
             self._has_begun = True  # with what the thread holds, which the task returns as well
             for _, message in found_in_input(part.data):

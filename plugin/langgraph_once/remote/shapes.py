@@ -388,9 +388,9 @@ class Result:
         elif part.mode == "values":
             self._state = part.data
             if self._version == "v2":
-                self._interrupts += part.meta.get("interrupts", ())
-        elif self._version == "v1" and isinstance(part.data, dict):
-            self._interrupts += part.data.get(INTERRUPT_KEY, ())
+                self._interrupts += part.interrupts or ()
+        elif self._version == "v1":
+            self._interrupts += part.interrupts or ()
 
     def close(self) -> Any:
         """What the run came to."""

@@ -112,7 +112,6 @@ from langgraph_once.stream.readers import (
 )
 from langgraph_once.stream.repeated import (
     fingerprint as fingerprint,
-    has_interrupt as has_interrupt,
 )
 from langgraph_once.stream.shapes import (
     GAP_MODE,

@@ -36,7 +36,6 @@ from langgraph_once.stream.lifecycle import Lifecycle
 from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, PerGraph, bare, is_inside
 from langgraph_once.stream.repeated import (
     changed_keys,
-    has_interrupt,
     is_repeated_update,
     is_unchanged,
 )
@@ -191,7 +190,7 @@ class Deduplicator:
         if part.mode not in STATE_MODES:
             return
         waiting, is_values = self.ledger.pending_ids, part.mode == "values"
-        self._is_interrupted |= is_values and not part.ns and has_interrupt(part)
+        self._is_interrupted |= is_values and not part.ns and part.interrupts is not None
         before = [self._shown_states.get(part.ns[:depth]) for depth in range(len(part.ns) + 1)]
         if is_values:
             self._shown_states.note(part.ns, part.data)
@@ -223,7 +222,7 @@ class Deduplicator:
         with the state of a step that has not ended.
         """
         contested = self.ledger.contested
-        if not contested or state.mode != "values" or has_interrupt(state):
+        if not contested or state.mode != "values" or state.interrupts is not None:
             return
         shown: defaultdict[str, list[BaseMessage]] = defaultdict(list)
         for message, _ in listed(state.data):

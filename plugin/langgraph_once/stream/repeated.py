@@ -115,15 +115,9 @@ def is_unchanged(part: Part, ledger: Ledger) -> bool:
     now = _fingerprints(part.data)
     ledger.state_before = before = ledger.states.get(part.ns)
     ledger.states.note(part.ns, now)
-    if has_interrupt(part):
+    if part.interrupts is not None:
         return False
     return before == now and None not in now.values()
-
-
-def has_interrupt(part: Part) -> bool:
-    """Whether a `values` part tells that a task waits for an answer, so its step is unfinished."""
-    is_in_data = isinstance(part.data, dict) and INTERRUPT_KEY in part.data
-    return is_in_data or bool(part.meta.get("interrupts"))
 
 
 def changed_keys(part: Part, ledger: Ledger) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from langchain_core import messages
 from langchain_core.messages import BaseMessage, RemoveMessage
@@ -69,6 +69,16 @@ class Part(NamedTuple):
     data: Any
     meta: Mapping[str, Any] = NOTHING
     event_id: str | None = None
+
+    @property
+    def interrupts(self) -> Sequence[Any] | None:
+        """What tasks wait for, as a state or an update tells: v2 beside a state, v1 in it.
+
+        Empty at a breakpoint. None where the step goes on.
+        """
+        if isinstance(self.data, Mapping) and INTERRUPT_KEY in self.data:
+            return cast("Sequence[Any]", self.data[INTERRUPT_KEY])
+        return self.meta.get(INTERRUPTS) or None
 
 
 StreamModes: TypeAlias = str | Sequence[str]
@@ -308,8 +318,8 @@ def writer(
 def _payload(part: Part) -> Any:
     if part.mode == "messages":
         return part.data, part.meta
-    if part.mode == "values" and part.meta.get("interrupts") and isinstance(part.data, dict):
-        return {**part.data, INTERRUPT_KEY: tuple(part.meta["interrupts"])}
+    if part.mode == "values" and part.meta.get(INTERRUPTS) and isinstance(part.data, dict):
+        return {**part.data, INTERRUPT_KEY: tuple(part.meta[INTERRUPTS])}
     return part.data
 
 
