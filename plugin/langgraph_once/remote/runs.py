@@ -91,7 +91,7 @@ class Consumer(Recipient):
         super().__init__(Ledger() if ledger is None else ledger)
         self._dedup = Deduplicator(config, ledger=self.ledger, modes=modes)
         self._taken = None if only is None else frozenset((*only, GAP_MODE))
-        self._begun = _reopened(self.ledger) if goes_on else set()
+        self._begun = self.ledger.rejoin() if goes_on else set()
 
     def feed(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a part."""
@@ -113,24 +113,6 @@ class Consumer(Recipient):
         """Start a new epoch; no chunk goes on with a message of the last one."""
         self._begun = set()
         super().ran_again()
-
-
-def _reopened(ledger: Ledger) -> set[str]:
-    """Take back that a stream has begun, and note the messages of its last epoch again, under
-    their tasks.
-
-    A ledger forgets as a stream begins which tasks run, and copies are found by their tasks.
-
-    Returns:
-        The ids of the messages, of those too that are hidden.
-    """
-    ledger.epoch -= 1
-    last = [entry for entry in ledger.known() if entry.epoch == ledger.epoch]
-    for entry in last:
-        ledger.drop(entry)
-        ledger.add(entry)
-    hidden = _reopened(ledger.hidden) if ledger.hidden is not None else set[str]()
-    return hidden.union(entry.id for entry in last)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -163,6 +163,23 @@ class Ledger:
         if self.hidden is not None:
             self.hidden.begin()
 
+    def rejoin(self) -> set[str]:
+        """Take back that a stream has begun: it is the last one, read on after a cut.
+
+        The messages of the last epoch are noted again, under their tasks: as a stream begins, a
+        ledger forgets which tasks run, and copies are found by their tasks.
+
+        Returns:
+            The ids of these messages, of those too that are hidden.
+        """
+        self.epoch -= 1
+        last = [entry for entry in self.known() if entry.epoch == self.epoch]
+        for entry in last:
+            self.drop(entry)
+            self.add(entry)
+        hidden = set[str]() if self.hidden is None else self.hidden.rejoin()
+        return hidden.union(entry.id for entry in last)
+
     def seed(self, messages: Iterable[BaseMessage], known: Collection[str] = ()) -> None:
         """Note messages of the thread that the consumer has from before.
 
