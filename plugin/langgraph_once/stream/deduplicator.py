@@ -7,6 +7,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from langchain_core.messages import (
@@ -209,8 +210,11 @@ class Deduplicator:
                     self.ledger.alias(found.entry, message.id)
 
     def _after_named(self, state: Part) -> Iterator[Operation]:
-        """What is new of a state, after the messages that it shows the ids of, or has kept."""
-        for message in (*self.named(state), *self._kept_by(state)):
+        """First the messages of which a state shows the id, or which write it kept; then the rest.
+
+        Each is decided on before the next is looked for, so that none is found twice.
+        """
+        for message in chain(self.named(state), self._kept_by(state)):
             yield from self.decide(message)
         yield from self._state(state)
 

@@ -346,6 +346,7 @@ class Lifecycle:
 
     def _edited(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         self._stands(fact, match.entry)
+        # A task beside it may have written it in a run before, in a graph whose updates stay inside.
         self._ledger.contested.add(fact.id)
         yield from self._replaced(fact, match.entry, Because.EDITED)
 

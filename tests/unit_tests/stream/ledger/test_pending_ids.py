@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from langgraph_once.stream import Part
+from langgraph_once.stream import Deduplicator, Part
 from langgraph_once.stream.content import content_of
 from langgraph_once.stream.indexes import MAX_PENDING, PendingId, PendingIds
 from tests.exact import exactly
@@ -67,3 +67,15 @@ def test_of_more_messages_than_may_wait_none_is_lost(modes: Any) -> None:
     graph = exactly(chain(lambda _: {"messages": [("ai", text) for text in texts]}))
     said = [data for mode, data in graph.stream(ASKED, stream_mode=modes) if mode == "messages"]
     assert list(folded(said).values()) == texts
+
+
+def test_a_message_that_a_state_shows_twice_takes_one_of_those_that_wait() -> None:
+    """Each is told before the next is looked for: another may say the same."""
+    dedup, told = Deduplicator(), list[Part]()
+    for ours in ("1", "2"):
+        note = {"v": 1, "source": "node", "attempt": 1, "unnamed": True, "at": "n:1"}
+        about = {"langgraph_checkpoint_ns": "n:1", "once": note}
+        told += dedup.feed(Part((), "messages", AIMessage("ok", id=ours), about))
+    one, other = AIMessage("ok", id="one"), AIMessage("ok", id="other")
+    told += dedup.feed(Part((), "values", {"messages": [one], "copy": [one], "more": [other]}))
+    assert [part.data.id for part in told if part.mode == "messages"] == ["one", "other"]
