@@ -122,8 +122,8 @@ def split(
     """Cut what a codec wrote.
 
     Args:
-        codec: Its name.
-        data: What it wrote.
+        codec: The name of the codec.
+        data: What the codec wrote.
         lead_bytes: How many bytes at the beginning change whenever the value grows.
         cutter: Cuts and names.
         before: How a value like it was cut: what they share is not cut again.

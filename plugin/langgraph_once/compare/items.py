@@ -281,7 +281,7 @@ class Judge:
                 self._mark(shown)
 
     def _mark(self, void: Shown) -> None:
-        """Mark what came into no state: whoever says the same, as far as it goes, repeats it."""
+        """Mark a message that no state holds; another that begins with its text repeats it."""
         others = (o for o in self._shown if o.speaker == void.speaker and not o.is_void)
         same = [o for o in others if o is not void and o.text.startswith(void.text)]
         later = [o for o in same if o.item > void.item]

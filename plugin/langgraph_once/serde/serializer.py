@@ -261,8 +261,8 @@ class OnceSerializer(JsonPlusSerializer):
         """Return what is stored of `encoded`: compressed, encrypted and bound as configured.
 
         Args:
-            tag: Of the codec.
-            data: What it wrote.
+            tag: The tag of the codec.
+            data: What the codec wrote.
             bound_to: As on `dumps_typed`.
             is_piece: Whether it is stored once, among many.
             packs: Whether it may be compressed.

@@ -118,17 +118,17 @@ def annotated(
     return {**metadata, ANNOTATION_KEY: annotation}
 
 
-def written_by(task: str, source: Source, *flags: str, sent: bool) -> dict[str, Any]:
-    """The metadata of what a task wrote, of whose run nothing is known.
+def written_by(task: str, source: Source, *, sent: bool, **flags: bool) -> dict[str, Any]:
+    """The metadata of a message whose task ran where no handler of ours heard it.
 
     Args:
         task: The task.
-        source: What is meant by it.
-        flags: The flags of its annotation.
+        source: Where the message comes from.
         sent: Whether the consumer is to read the annotation.
+        flags: Those of the annotation that hold.
     """
     note: Any = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
-    note.update(dict.fromkeys(flags, True))
+    note.update({flag: True for flag, holds in flags.items() if holds})
     node = "".join(node_names(task.split(NS_SEP))[-1:])
     return annotated({NODE_KEY: node, TASK_NS_KEY: task}, note, sent=sent)
 

@@ -242,7 +242,7 @@ class Deduplicator:
             if not known or (len(writes) <= len(kept) and all(said)):
                 continue
             sent = self._form.reads_annotations
-            meta = written_by(known[-1].place, "node", "wins", "given", sent=sent)
+            meta = written_by(known[-1].place, "node", sent=sent, wins=True, given=True)
             yield Part(state.ns, "messages", as_whole(kept[-1]), meta)
         if not graph:
             contested.clear()

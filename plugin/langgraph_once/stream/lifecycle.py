@@ -346,7 +346,7 @@ class Lifecycle:
 
     def _edited(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         self._stands(fact, match.entry)
-        # A task beside it may have written it in a run before, in a graph whose updates stay inside.
+        # A task beside it may have written it too, in a run before: where its update is not shown.
         self._ledger.contested.add(fact.id)
         yield from self._replaced(fact, match.entry, Because.EDITED)
 

@@ -235,11 +235,10 @@ class CachedParts:
                 continue  # it waits for its id
             if not self.ledger.goes_on(message_id, content, task, part.ns, unnamed=False):
                 gone = RemoveMessage(id=message_id)  # some of it may have come unnoted
-                meta = written_by(task, "resume", "resumed", sent=self.annotates)
+                meta = written_by(task, "resume", sent=self.annotates, resumed=True)
                 yield Part(part.ns, "messages", gone, meta)
         for message, is_unnamed in said:
             is_known = bool(self.ledger.entries(str(message.id)))
             flags = {"unnamed": is_unnamed, "given": is_known, "resumed": not self.has_cache}
-            told = [flag for flag, holds in flags.items() if holds]
-            meta = written_by(task, "node", *told, sent=self.annotates)
+            meta = written_by(task, "node", sent=self.annotates, **flags)
             yield Part(part.ns, "messages", as_whole(message), meta)

@@ -153,7 +153,7 @@ def storage_error(
     Args:
         name: The server and the database; no password.
         error: What the driver raised.
-        of_connection: What is advised if it is about the connection.
+        of_connection: The advice for an error of the connection.
     """
     advice = next((words for kind, words in _ADVICE if isinstance(error, kind)), None)
     if advice is None:

@@ -62,8 +62,8 @@ FROM (SELECT ?::text AS thread_id) named
 # been swept. Such rows cannot be locked any more, and do not count. The series is of a length that
 # the server knows: else it expects a thousand rows, and plans anew each time.
 #
-# What is below those that are named goes with them when it is swept. It is counted, as somebody may
-# have deleted it by hand, and not locked: a lock is written to the row.
+# The pieces that named pieces hold are swept only together with them. They are counted, as somebody
+# may have deleted some by hand, and not locked: a lock is written to the row.
 CHECKED: Final = f"""
 SELECT ?::int - count(*) - (
     SELECT count(*) FROM once_pieces p
@@ -148,8 +148,8 @@ WITH RECURSIVE page AS (
     ) parent WHERE page.at < ?
 )
 """
-# Each row says what it is: a checkpoint, a value of some of them, or a write on one of them. A
-# value that several have is sent once.
+# The first column tells a checkpoint ('c') from a value and a write. A value that several
+# checkpoints have is sent once.
 CHECKPOINTS: Final = """
 SELECT 'c', thread_id, checkpoint_ns, checkpoint_id, at, parent_checkpoint_id, checkpoint::text,
     metadata::text, NULL, NULL::bytea FROM page
@@ -229,4 +229,4 @@ MOST_ALONE: Final = 32
 NO_JIT: Final = Statement("SELECT set_config('jit', 'off', true)", has_rows=False)
 READ: Final = f"{CHECKPOINTS} {VALUES.format(data='blob.blob')} {WRITES}"
 NO_SENDS: Final = 4
-"""The version of checkpoints from which on LangGraph keeps on them what is sent to tasks."""
+"""From this version on, a checkpoint of LangGraph holds what a `Send` gives to a task."""
