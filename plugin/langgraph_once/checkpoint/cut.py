@@ -109,7 +109,7 @@ _ENDS_GROUP: Final = 0x03
 _NEAR: Final = 64
 """Bytes: so near to a change it is not looked for any more."""
 _FAR: Final = 64 * 1024
-"""Bytes: a piece that moved is looked for so far behind the one before it."""
+"""Bytes: a piece is looked for so far from where it stood, moved as the one before it was."""
 _MOST_FINE: Final = 48
 _LEFT_FINE: Final = 12
 """How many short pieces in a row become long ones, and how many of them do not yet. Each piece
@@ -268,20 +268,27 @@ class _Pieces:
 
     def _found_again(self, was: Level, first: int, last: int, end: int) -> Iterator[int]:
         """Find old pieces among the changed bytes, and cut what is before each of them."""
-        missed = 0
+        missed, moved = 0, 0  # by how many bytes the last of them did
         for number in range(first, last):
             begin = was.ends[number - 1]
             piece = self._old[self._old_start + begin : self._old_start + was.ends[number]]
-            limit = min(self._at + _FAR + len(piece), end)
-            found = self._new.find(piece, self._start + self._at, self._start + limit)
-            if found < 0:
+            found = self._found(piece, begin + moved, end)
+            if found is None:
                 missed += 1
                 if missed > _MOST_MISSED:
                     return
                 continue
-            missed = 0
-            self._cut_to(found - self._start)
+            missed, moved = 0, found - begin
+            self._cut_to(found)
             yield number
+
+    def _found(self, piece: bytes, near: int, end: int) -> int | None:
+        """Where bytes stand now, if not far from there."""
+        if near >= self._at and self._new.startswith(piece, self._start + near):
+            return near  # to look for long bytes takes a hundred times as long
+        low, high = max(self._at, near - _FAR), min(near + _FAR + len(piece), end)
+        found = self._new.find(piece, self._start + low, self._start + high)
+        return None if found < 0 else found - self._start
 
     def _cut_to(self, end: int) -> None:
         at = self._at

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import Flag
 from ipaddress import IPv4Network, IPv6Network
 from itertools import islice
@@ -18,7 +18,7 @@ from typing import Any, Final
 from ormsgpack import OPT_NON_STR_KEYS, unpackb
 
 from langgraph_once.errors import PayloadError, SizeLimitError
-from langgraph_once.serde.format import EXTENSION_STARTS, HOLDER_START, Code
+from langgraph_once.serde.format import EXTENSION_STARTS, HOLDER_START, MAX_HOLDER_BYTES, Code
 from langgraph_once.serde.opaque import UnavailableError
 
 MAX_EXPANDED: Final = 1 << 28
@@ -158,8 +158,9 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     if codec == "json":
         of_signs = {**_OF_JSON, b"{": max(of_object, _OF_A_MAP_IN_JSON)}
         exceeds = sum(units * data.count(sign) for sign, units in of_signs.items()) > most
-    elif _holds_few(codec, data):  # to count in an array of 100 MB takes longer than to write it
-        exceeds = _is_heavy(codec, data, most, of_object)
+    # To count, or to look for heads, in an array of 100 MB takes longer than to write it.
+    elif (few := _few_values(codec, data)) is not None:
+        exceeds = _weighs_more(few, codec, data, most, of_object)
     else:
         objects = _count(data, _EXTENSIONS)
         if objects and of_object == _OF_AN_OBJECT:
@@ -180,12 +181,41 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
         )
 
 
-def _holds_few(codec: str, data: bytes) -> bool:
-    """Whether the headers of a blob are soon looked at one by one, and tell what it takes."""
-    if codec == "channels" or (codec == "once2" and (_STOCK in data or _GRAPH.match(data))):
-        return False
-    values = _values(data, _CLOSED if codec == "once2" else ())
-    return next(islice(values, _FEW_VALUES, None), None) is None
+def _few_values(codec: str, data: bytes) -> list[tuple[int, int, int]] | None:
+    """Return `_values` of a blob, if they are few, and tell all that it takes."""
+    if codec == "channels" or (codec == "once2" and _GRAPH.match(data)):
+        return None
+    values = [*islice(_values(data, _closed(codec)), _FEW_VALUES + 1)]
+    is_few = len(values) <= _FEW_VALUES
+    return values if is_few and not (codec == "once2" and _has_stock(values, data)) else None
+
+
+def _closed(codec: str) -> Container[int]:
+    return _CLOSED if codec == "once2" else ()
+
+
+def _has_stock(values: Iterable[tuple[int, int, int]], data: bytes) -> bool:
+    """Whether one of these is a head of objects whose data are LangGraph's, or holds such heads."""
+    for first, start, held in values:
+        at = end = _content(first, start) if first in _LENGTHS else start
+        if first in _BINARIES:
+            end += MAX_HOLDER_BYTES if data.startswith(HOLDER_START, at + 1) else len(_STOCK)
+        elif held < 0 and _code(data, first, start) == Code.MANY:
+            end -= held
+        if data.find(_STOCK, at, end) >= 0:
+            return True
+    return False
+
+
+def _content(first: int, start: int) -> int:
+    """Return where the content of a value begins whose length stands before it."""
+    return start + 1 + _LENGTHS[first][0]
+
+
+def _code(data: bytes, first: int, start: int) -> int:
+    """Return the code of an extension, 0 at the end of the data."""
+    at = _content(first, start)
+    return data[at] if at < len(data) else 0
 
 
 def _exceeds(data: bytes, most: int) -> bool:
@@ -199,29 +229,38 @@ def _exceeds(data: bytes, most: int) -> bool:
 def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:
     """Whether a blob takes more than so much: its headers are looked at one by one.
 
-    A long text or array of numbers is one value here, whatever its bytes look like. Where bytes in
-    it are read as msgpack, too, they are not looked into, and the answer is yes.
+    Where bytes in it are read as msgpack, too, they are not looked into, and the answer is yes.
     """
     if codec == "channels" or (codec == "once2" and _STOCK in data):
         return True
-    light, closed = (_LIGHT, _CLOSED) if codec == "once2" else ((), ())
-    of_map = _OF_AN_ITEM if of_object == _OF_AN_OBJECT and HOLDER_START in data else _OF_A_CONTAINER
-    most -= len(data)
-    for first, start, held in _values(data, closed):
+    return _weighs_more(_values(data, _closed(codec)), codec, data, most, of_object)
+
+
+def _weighs_more(
+    values: Iterable[tuple[int, int, int]], codec: str, data: bytes, most: int, of_object: int
+) -> bool:
+    """Whether the values of a blob take more than so much.
+
+    A long text or array of numbers is one value here, whatever its bytes look like.
+    """
+    light = _LIGHT if codec == "once2" else ()
+    left, maps = most - len(data), 0
+    for first, start, held in values:
         if held < 0:
-            at = start + 1 + _LENGTHS[first][0]
-            code = data[at] if at < len(data) else 0
+            code = _code(data, first, start)
             if code == Code.GRAPH:
                 return True
-            most -= _OF_A_LIGHT if code in light else of_object
-            most += _OF_AN_ITEM * held if code == Code.MANY else 0  # it has a byte for each
-        elif first in _MAPS:
-            most -= of_map
+            left -= _OF_A_LIGHT if code in light else of_object
+            left += _OF_AN_ITEM * held if code == Code.MANY else 0  # it has a byte for each
+        elif first in _MAPS or first in _LISTS:
+            left -= _OF_A_CONTAINER
+            maps += first in _MAPS
         else:
-            most -= _OF_A_CONTAINER if first in _LISTS else _OF_A_TEXT + _OF_A_BYTE
-        if most < 0:
+            left -= _OF_A_TEXT + _OF_A_BYTE
+        if left < 0:
             return True
-    return False
+    as_items = maps * (_OF_AN_ITEM - _OF_A_CONTAINER) if of_object == _OF_AN_OBJECT else 0
+    return as_items > left and HOLDER_START in data
 
 
 _COPIES: Final = 40

@@ -101,6 +101,16 @@ def test_several_changes_cost_what_they_change_and_no_more() -> None:
         assert database.load(value.manifest) == data
 
 
+def test_what_follows_a_long_piece_that_changed_is_not_cut_again() -> None:
+    """As an image at the begin of a thread of one message, which gets a second."""
+    before = bytes(100_000) + noise(1_000_000)
+    first = cut(before)
+    begins = first.cut.levels[0].ends[0]
+    assert begins > 64 * 1024
+    made = cut(noise(10) + before + noise(500, 1), before=first).made.values()
+    assert sum(map(len, made)) < begins + 50_000
+
+
 def test_many_changes_at_one_place_do_not_leave_tiny_pieces() -> None:
     data, value = noise(100_000), grown(100_000)
     for number in range(400):

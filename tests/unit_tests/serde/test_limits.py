@@ -22,6 +22,7 @@ from ormsgpack import OPT_NON_STR_KEYS, Ext, packb
 
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.format import head_bytes, holder_bytes
 from langgraph_once.serde.limits import (
     MAX_EXPANDED,
     as_key,
@@ -38,6 +39,7 @@ from langgraph_once.serde.limits import (
 )
 from langgraph_once.serde.opaque import UnavailableError
 from tests.unit_tests.serde.cpu import within
+from tests.unit_tests.serde.hostile.build import array, headed, many
 
 TWINS = [*islice(product((-1, -2), repeat=14), 3000)]
 UNITS = 2**28
@@ -225,6 +227,25 @@ def test_no_head_of_an_object_hides_what_is_behind_it(length: int) -> None:
     data = b"\xc9" + len(content).to_bytes(4, "big") + b"\x09" + content
     with pytest.raises(SizeLimitError):
         check_weight(data, 3000, FEW_UNITS, "once2.zstd")
+
+
+_STOCK_HEAD = head_bytes("stock", "a:B", 0, 0)
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        lambda data: headed(_STOCK_HEAD, data),
+        lambda data: array(many([_STOCK_HEAD], b"\x01"), data),
+        lambda data: headed(holder_bytes(b"\xc0", [("a", 0, (b"\x90" * 300, _STOCK_HEAD))]), data),
+    ],
+    ids=["an object", "a thread", "an object that holds others"],
+)
+def test_nothing_hides_that_bytes_are_read_as_langgraphs(holds: Callable[[bytes], bytes]) -> None:
+    data = holds(packb(b"\x90" * 4_000_000))
+    with pytest.raises(SizeLimitError):
+        check_weight(data, 3000, FEW_UNITS, "once2.zstd")
+    check_weight(data.replace(b"stock", b"other"), 3000, FEW_UNITS, "once2.zstd")
 
 
 def test_what_takes_its_room_in_the_database_may_be_larger() -> None:
