@@ -39,7 +39,7 @@ with blame_old_packages():
         needed_key as needed_key,
     )
     from langgraph_once.serde.format import lead_bytes as lead_bytes
-    from langgraph_once.serde.limits import check_keys as check_keys
+    from langgraph_once.serde.limits import check_keys as check_keys, most_added as most_added
     from langgraph_once.serde.lookup import is_named_today as is_named_today
     from langgraph_once.serde.messages import rebuild_message
     from langgraph_once.serde.opaque import (

@@ -7,6 +7,7 @@ headers are looked at one by one.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
@@ -114,6 +115,7 @@ _OF_FORMS: Final = {
     b"\xa9exception": 1 << 11,
 }
 """Making an object of these forms takes longer: of pandas a third of a millisecond."""
+_MOST_OF_A_FORM: Final = max(_OF_FORMS.values())
 _OF_JSON: Final = {b"[": 80, b",": 64, b":": 64}
 """What the value behind each of these signs may take, in bytes. Python reads JSON with care for
 nothing, and few rows are JSON."""
@@ -136,7 +138,7 @@ def unchecked_bytes(max_units: int) -> int:
     return max_units * _BYTES_OF_A_UNIT // _MOST_OF_A_BYTE
 
 
-def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> None:
+def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> int:
     """Check how much memory the value of a blob may take, and of a small row, how much time.
 
     Args:
@@ -144,6 +146,10 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
         stored_bytes: How many bytes it takes in the database, compressed.
         max_units: The most units of memory that it may take.
         tag: Of the row.
+
+    Returns:
+        How much more bytes may weigh (`most_added`) that change or come to it until this is to be
+        asked again: 0 where it depends on what stands where.
 
     Raises:
         SizeLimitError: It is too much.
@@ -154,7 +160,8 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
         most //= _SMALL_SHARE
         of_object = _OF_AN_OBJECT if len(data) > SMALL_BYTES else of_object
     if codec in _NO_PARTS or len(data) * max(of_object, _MOST_OF_A_BYTE) <= most:
-        return
+        return 0
+    more = 0
     if codec == "json":
         of_signs = {**_OF_JSON, b"{": max(of_object, _OF_A_MAP_IN_JSON)}
         exceeds = sum(units * data.count(sign) for sign, units in of_signs.items()) > most
@@ -162,15 +169,8 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
     elif (few := _few_values(codec, data)) is not None:
         exceeds = _weighs_more(few, codec, data, most, of_object)
     else:
-        objects = _count(data, _EXTENSIONS)
-        if objects and of_object == _OF_AN_OBJECT:
-            if objects * max(_OF_FORMS.values()) > most:
-                most -= sum(units * data.count(form) for form, units in _OF_FORMS.items())
-            objects += _count(data, _MAPS)  # each may be an item of a thread
-            if codec == "channels" or _GRAPH.match(data):
-                objects += _count(data, _BINARIES)  # each may be a node
-        left = most - of_object * objects
-        exceeds = _exceeds(data, left) and _is_heavy(codec, data, most, of_object)
+        most, left, more = _left(codec, data, most, of_object)
+        exceeds = left < 0 and _is_heavy(codec, data, most, of_object)
     if exceeds:
         raise SizeLimitError(
             f"the value of {len(data):,} bytes may take more memory or time than "
@@ -179,6 +179,21 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
             limit_objects=max_units,
             tag=tag,
         )
+    return more
+
+
+def most_added(parts: Iterable[bytes]) -> float:
+    """Return what bytes may weigh, whatever stands before and behind each of them.
+
+    That has no bound if one begins as a graph does: what follows it means something else then.
+    """
+    of_a_byte = _OF_AN_OBJECT + _MOST_OF_A_BYTE
+    return sum(
+        math.inf
+        if _GRAPH.match(part)
+        else len(part) * of_a_byte + _MOST_OF_A_FORM * (1 + sum(map(part.count, _OF_FORMS)))
+        for part in parts
+    )
 
 
 def _few_values(codec: str, data: bytes) -> list[tuple[int, int, int]] | None:
@@ -218,12 +233,37 @@ def _code(data: bytes, first: int, start: int) -> int:
     return data[at] if at < len(data) else 0
 
 
-def _exceeds(data: bytes, most: int) -> bool:
-    """Whether a blob would take more memory than so much if each byte were what it may be."""
-    if len(data) * _MOST_OF_A_BYTE <= most:
-        return False
-    containers, texts = _count(data, _CONTAINERS), _count(data, _TEXTS)
-    return len(data) * _OF_A_BYTE + containers * _OF_A_CONTAINER + texts * _OF_A_TEXT > most
+def _left(codec: str, data: bytes, most: int, of_object: int) -> tuple[int, int, int]:
+    """Return what is left of so much if each byte of a blob is what it may be.
+
+    Args:
+        codec: That wrote it.
+        data: The blob.
+        most: How much it may take.
+        of_object: What an object takes.
+
+    Returns:
+        `most`, less what certain forms take; what is left of that, below zero if it is too little;
+        and how much of it may be added.
+    """
+    objects = _count(data, _EXTENSIONS)
+    more = 0
+    if objects and of_object == _OF_AN_OBJECT:
+        more -= objects * _MOST_OF_A_FORM
+        if most + more < 0:
+            most -= sum(units * data.count(form) for form, units in _OF_FORMS.items())
+            more = 0
+        objects += _count(data, _MAPS)  # each may be an item of a thread
+        if codec == "channels" or _GRAPH.match(data):
+            objects += _count(data, _BINARIES)  # each may be a node
+        more += most
+    left = most - of_object * objects
+    if len(data) * _MOST_OF_A_BYTE <= left:
+        left -= len(data) * _MOST_OF_A_BYTE
+    else:
+        left -= _count(data, _CONTAINERS) * _OF_A_CONTAINER + _count(data, _TEXTS) * _OF_A_TEXT
+        left -= len(data) * _OF_A_BYTE
+    return most, left, max(more - (most - left), 0)
 
 
 def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:

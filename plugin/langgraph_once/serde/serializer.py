@@ -6,6 +6,7 @@ Reading obeys the tag, and reads what LangGraph's serializers wrote.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import sys
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from langgraph_once.errors import (
     EncryptionError,
     PayloadError,
     SerdeError,
+    SizeLimitError,
     UnknownTagError,
 )
 from langgraph_once.serde.compression import Compression
@@ -367,17 +369,25 @@ class OnceSerializer(JsonPlusSerializer):
                 return payload
         return self.unwrapped(data, bound_to)[1]
 
-    def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> None:
+    def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> int:
         """Look at a value that stands in pieces; of how many bytes each, is asked if it matters.
+
+        Returns:
+            How much more bytes may weigh (`most_added`) that change or come to it, until this is
+            to be asked again; often 0.
 
         Raises:
             SizeLimitError: It is more than so few bytes may hold.
         """
-        if len(data) <= self._compression.most_from(0) and self._may_hold(tag, data, 0):
-            return
+        free = self._compression.most_from(0) - len(data)
+        if free >= 0:
+            with contextlib.suppress(SizeLimitError):
+                # No byte that is added weighs less than one.
+                return min(free, check_weight(data, 0, self._max_units, tag.codec))
         stored = _at_least(sizes)
         self._compression.check_expanded(len(data), stored, tag.text)
         check_weight(data, stored, self._max_units, tag.text)
+        return 0
 
     def check_expanded(
         self, tag: Tag, size: int, sizes: Iterable[int], *, at_most: int = 0
