@@ -115,7 +115,7 @@ _OF_FORMS: Final = {
     b"\xa9exception": 1 << 11,
 }
 """Making an object of these forms takes longer: of pandas a third of a millisecond."""
-_MOST_OF_A_FORM: Final = max(_OF_FORMS.values())
+
 _OF_JSON: Final = {b"[": 80, b",": 64, b":": 64}
 """What the value behind each of these signs may take, in bytes. Python reads JSON with care for
 nothing, and few rows are JSON."""
@@ -138,7 +138,7 @@ def unchecked_bytes(max_units: int) -> int:
     return max_units * _BYTES_OF_A_UNIT // _MOST_OF_A_BYTE
 
 
-def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> int:
+def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> None:
     """Check how much memory the value of a blob may take, and of a small row, how much time.
 
     Args:
@@ -147,21 +147,16 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> in
         max_units: The most units of memory that it may take.
         tag: Of the row.
 
-    Returns:
-        How much more bytes may weigh (`most_added`) that change or come to it until this is to be
-        asked again: 0 where it depends on what stands where.
-
     Raises:
         SizeLimitError: It is too much.
     """
-    codec = tag.partition(".")[0].partition("+")[0]
+    codec = _codec(tag)
     most, of_object = max_units * _BYTES_OF_A_UNIT, _OF_A_CONTAINER
     if stored_bytes < SMALL_BYTES and stored_bytes < len(data):
         most //= _SMALL_SHARE
         of_object = _OF_AN_OBJECT if len(data) > SMALL_BYTES else of_object
     if codec in _NO_PARTS or len(data) * max(of_object, _MOST_OF_A_BYTE) <= most:
-        return 0
-    more = 0
+        return
     if codec == "json":
         of_signs = {**_OF_JSON, b"{": max(of_object, _OF_A_MAP_IN_JSON)}
         exceeds = sum(units * data.count(sign) for sign, units in of_signs.items()) > most
@@ -169,8 +164,15 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> in
     elif (few := _few_values(codec, data)) is not None:
         exceeds = _weighs_more(few, codec, data, most, of_object)
     else:
-        most, left, more = _left(codec, data, most, of_object)
-        exceeds = left < 0 and _is_heavy(codec, data, most, of_object)
+        objects = _count(data, _EXTENSIONS)
+        if objects and of_object == _OF_AN_OBJECT:
+            if objects * max(_OF_FORMS.values()) > most:
+                most -= _of_forms(data)
+            objects += _count(data, _MAPS)  # each may be an item of a thread
+            if codec == "channels" or _GRAPH.match(data):
+                objects += _count(data, _BINARIES)  # each may be a node
+        left = most - of_object * objects
+        exceeds = _left(data, left) < 0 and _is_heavy(codec, data, most, of_object)
     if exceeds:
         raise SizeLimitError(
             f"the value of {len(data):,} bytes may take more memory or time than "
@@ -179,7 +181,21 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> in
             limit_objects=max_units,
             tag=tag,
         )
-    return more
+
+
+def most_to_add(data: bytes, max_units: int, tag: str) -> int:
+    """Return how much the bytes may weigh (`most_added`) that change in a blob or come to it.
+
+    So long `check_weight` lets it pass, of however few bytes it is stored. It takes twice as long
+    as that, and is 0 where that is soon done or depends on what stands where.
+    """
+    codec = _codec(tag)
+    if codec != "once2" or len(data) <= SMALL_BYTES or _GRAPH.match(data):
+        return 0
+    if _few_values(codec, data) is not None:
+        return 0
+    most = max_units * _BYTES_OF_A_UNIT // _SMALL_SHARE - _of_forms(data)
+    return max(0, _left(data, most - _count(data, _EXTENSIONS + _MAPS) * _OF_AN_OBJECT))
 
 
 def most_added(parts: Iterable[bytes]) -> float:
@@ -191,9 +207,17 @@ def most_added(parts: Iterable[bytes]) -> float:
     return sum(
         math.inf
         if _GRAPH.match(part)
-        else len(part) * of_a_byte + _MOST_OF_A_FORM * (1 + sum(map(part.count, _OF_FORMS)))
+        else len(part) * of_a_byte + _of_forms(part) + max(_OF_FORMS.values())
         for part in parts
     )
+
+
+def _codec(tag: str) -> str:
+    return tag.partition(".")[0].partition("+")[0]
+
+
+def _of_forms(data: bytes) -> int:
+    return sum(units * data.count(form) for form, units in _OF_FORMS.items())
 
 
 def _few_values(codec: str, data: bytes) -> list[tuple[int, int, int]] | None:
@@ -233,37 +257,12 @@ def _code(data: bytes, first: int, start: int) -> int:
     return data[at] if at < len(data) else 0
 
 
-def _left(codec: str, data: bytes, most: int, of_object: int) -> tuple[int, int, int]:
-    """Return what is left of so much if each byte of a blob is what it may be.
-
-    Args:
-        codec: That wrote it.
-        data: The blob.
-        most: How much it may take.
-        of_object: What an object takes.
-
-    Returns:
-        `most`, less what certain forms take; what is left of that, below zero if it is too little;
-        and how much of it may be added.
-    """
-    objects = _count(data, _EXTENSIONS)
-    more = 0
-    if objects and of_object == _OF_AN_OBJECT:
-        more -= objects * _MOST_OF_A_FORM
-        if most + more < 0:
-            most -= sum(units * data.count(form) for form, units in _OF_FORMS.items())
-            more = 0
-        objects += _count(data, _MAPS)  # each may be an item of a thread
-        if codec == "channels" or _GRAPH.match(data):
-            objects += _count(data, _BINARIES)  # each may be a node
-        more += most
-    left = most - of_object * objects
-    if len(data) * _MOST_OF_A_BYTE <= left:
-        left -= len(data) * _MOST_OF_A_BYTE
-    else:
-        left -= _count(data, _CONTAINERS) * _OF_A_CONTAINER + _count(data, _TEXTS) * _OF_A_TEXT
-        left -= len(data) * _OF_A_BYTE
-    return most, left, max(more - (most - left), 0)
+def _left(data: bytes, most: int) -> int:
+    """Return what the bytes of a blob leave of so much, or less, if each is what it may be."""
+    if len(data) * _MOST_OF_A_BYTE <= most:
+        return most - len(data) * _MOST_OF_A_BYTE
+    most -= _count(data, _CONTAINERS) * _OF_A_CONTAINER + _count(data, _TEXTS) * _OF_A_TEXT
+    return most - len(data) * _OF_A_BYTE
 
 
 def _is_heavy(codec: str, data: bytes, most: int, of_object: int) -> bool:

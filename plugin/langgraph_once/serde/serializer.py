@@ -6,7 +6,6 @@ Reading obeys the tag, and reads what LangGraph's serializers wrote.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import sys
 from collections.abc import Iterable
@@ -22,14 +21,19 @@ from langgraph_once.errors import (
     EncryptionError,
     PayloadError,
     SerdeError,
-    SizeLimitError,
     UnknownTagError,
 )
 from langgraph_once.serde.compression import Compression
 from langgraph_once.serde.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.format import OPTIONS
 from langgraph_once.serde.graph import write_graph
-from langgraph_once.serde.limits import MAX_UNITS, SMALL_BYTES, check_weight, unchecked_bytes
+from langgraph_once.serde.limits import (
+    MAX_UNITS,
+    SMALL_BYTES,
+    check_weight,
+    most_to_add,
+    unchecked_bytes,
+)
 from langgraph_once.serde.opaque import TooDeepError, UnwritableError
 from langgraph_once.serde.paths import path_of
 from langgraph_once.serde.reader import Reader, quick_hook
@@ -369,25 +373,26 @@ class OnceSerializer(JsonPlusSerializer):
                 return payload
         return self.unwrapped(data, bound_to)[1]
 
-    def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> int:
+    def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> None:
         """Look at a value that stands in pieces; of how many bytes each, is asked if it matters.
-
-        Returns:
-            How much more bytes may weigh (`most_added`) that change or come to it, until this is
-            to be asked again; often 0.
 
         Raises:
             SizeLimitError: It is more than so few bytes may hold.
         """
-        free = self._compression.most_from(0) - len(data)
-        if free >= 0:
-            with contextlib.suppress(SizeLimitError):
-                # No byte that is added weighs less than one.
-                return min(free, check_weight(data, 0, self._max_units, tag.codec))
+        if len(data) <= self._compression.most_from(0) and self._may_hold(tag, data, 0):
+            return
         stored = _at_least(sizes)
         self._compression.check_expanded(len(data), stored, tag.text)
         check_weight(data, stored, self._max_units, tag.text)
-        return 0
+
+    def most_to_add(self, tag: Tag, data: bytes) -> int:
+        """Return how much bytes may weigh that change in a value or come to it.
+
+        `most_added` tells what they do. So long `check_joined` lets the value pass.
+        """
+        # No byte weighs less than one: so its length is bounded, too.
+        room = self._compression.most_from(0) - len(data)
+        return max(0, min(room, most_to_add(data, self._max_units, tag.codec)))
 
     def check_expanded(
         self, tag: Tag, size: int, sizes: Iterable[int], *, at_most: int = 0

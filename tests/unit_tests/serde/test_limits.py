@@ -35,6 +35,7 @@ from langgraph_once.serde.limits import (
     flag_of,
     hold,
     most_added,
+    most_to_add,
     pattern_units,
     release,
 )
@@ -266,7 +267,7 @@ _LONG_THREAD = pack_once([AIMessage("word " * 41, id=f"{n}") for n in range(5_00
 def test_nothing_that_is_added_weighs_more_than_it_may(
     parts: list[tuple[float, bytes, int]],
 ) -> None:
-    left = check_weight(_LONG_THREAD, 0, UNITS, "once2")
+    left = most_to_add(_LONG_THREAD, UNITS, "once2")
     assert left > UNITS // 4
     longer, added = _LONG_THREAD, []
     for where, part, times in parts:
@@ -275,14 +276,16 @@ def test_nothing_that_is_added_weighs_more_than_it_may(
         longer = longer[:at] + part * times + longer[at:]
     most = most_added(added)
     if most < left:
-        assert check_weight(longer, 0, UNITS, "once2") >= left - most
+        check_weight(longer, 0, UNITS, "once2")
+        assert most_to_add(longer, UNITS, "once2") >= left - most
 
 
-def test_what_was_not_counted_counts_once_more_is_there() -> None:
-    data = _LONG_THREAD + b"\xa6pandas\xd4\x09" * 1500
-    added = b"\xd4\x09" * 2600
-    left = check_weight(data, 0, UNITS, "once2")
-    assert check_weight(data + added, 0, UNITS, "once2") >= left - most_added([added])
+def test_what_may_be_added_is_little_where_forms_are_that_take_long() -> None:
+    data = _LONG_THREAD + b"\xa6pandas" * 1_500
+    assert (
+        most_to_add(data, UNITS, "once2")
+        < most_to_add(_LONG_THREAD, UNITS, "once2") - 1_500 * 65_536
+    )
 
 
 def test_what_becomes_a_graph_is_weighed_anew() -> None:
