@@ -120,11 +120,11 @@ def load_graph_targets(
     """The graphs that `langgraph.json` asks us to wrap, in order.
 
     Args:
-        manifest: As `load_settings`.
-        environ: As `load_settings`.
+        manifest: The parts of `langgraph.json`; by default what the server handed over.
+        environ: By default the environment of the process.
 
     Raises:
-        ConfigError: As `load_settings`.
+        ConfigError: A setting is unknown or wrong.
     """
     environ = os.environ if environ is None else environ
     manifest = manifest or Manifest.from_environment(environ)
@@ -143,13 +143,13 @@ def load_graph_paths(manifest: Manifest | None = None) -> tuple[tuple[str, str],
     """Every graph of `langgraph.json` that is named by `package.module:name`, ours or not.
 
     Args:
-        manifest: As `load_settings`.
+        manifest: The parts of `langgraph.json`; by default what the server handed over.
 
     Returns:
         For each the setting that names it, and the name.
 
     Raises:
-        ConfigError: As `load_settings`.
+        ConfigError: A setting is unknown or wrong.
     """
     return tuple((manifest or Manifest.from_environment(os.environ)).importable_graphs())
 
@@ -158,10 +158,10 @@ def load_graph_files(manifest: Manifest | None = None) -> tuple[str, ...]:
     """Every file that `langgraph.json` names a graph of by its path, as it stands there.
 
     Args:
-        manifest: As `load_settings`.
+        manifest: The parts of `langgraph.json`; by default what the server handed over.
 
     Raises:
-        ConfigError: As `load_settings`.
+        ConfigError: A setting is unknown or wrong.
     """
     return tuple((manifest or Manifest.from_environment(os.environ)).graph_files())
 
@@ -200,7 +200,7 @@ def setting_problems(
 
     Args:
         manifest: The parts of `langgraph.json`.
-        environ: As `load_settings`.
+        environ: By default the environment of the process.
     """
     environ = os.environ if environ is None else environ
     sections, problems = manifest.read_sections()
@@ -215,7 +215,7 @@ def unknown_variables(environ: Mapping[str, str] | None = None) -> dict[str, str
     """Return the names that begin with `ONCE_` and set nothing, each with a setting it resembles.
 
     Args:
-        environ: As `load_settings`.
+        environ: By default the environment of the process.
     """
     environ = os.environ if environ is None else environ
     names = [

@@ -201,7 +201,7 @@ class OnceSerializer(JsonPlusSerializer):
         """Return what the codec writes for `obj`: neither compressed nor encrypted.
 
         Raises:
-            EncodeError: As `dumps_typed`.
+            EncodeError: A part of the value cannot be written, by LangGraph either.
         """
         kind = type(obj)
         if obj is None:  # as channels are that only say that something happened
@@ -363,7 +363,7 @@ class OnceSerializer(JsonPlusSerializer):
         """Return the bytes of `unwrapped`, sooner where they are bytes: of those there are many.
 
         Raises:
-            SerdeError: As `unwrapped`.
+            SerdeError: The tag is not known, or the bytes do not open.
         """
         text, payload = data
         if self.config.allows_plain and type(payload) is bytes:
@@ -406,7 +406,7 @@ class OnceSerializer(JsonPlusSerializer):
             at_most: How many bytes large pieces may become, if more than `max_decoded_bytes`.
 
         Raises:
-            SizeLimitError: As `check_joined`.
+            SizeLimitError: It is more than so few bytes may become.
         """
         if size > self._compression.most_from(0):
             self._compression.check_expanded(size, _at_least(sizes), tag.text, at_most)
@@ -435,7 +435,7 @@ class OnceSerializer(JsonPlusSerializer):
         """Return the value of `encoded`.
 
         Raises:
-            SerdeError: As `loads_typed`.
+            SerdeError: It is damaged, takes too much, or names what may not be loaded.
         """
         plans = self._sealed_plans if "aesgcm" in tag.layers else self._plans
         match tag.codec:

@@ -219,8 +219,8 @@ class Trust:
             name: As for `find`.
 
         Raises:
-            UnavailableError: As `find`.
-            TypeNotAllowedError: As `find`; or calling it may do anything.
+            UnavailableError: There is none of this name.
+            TypeNotAllowedError: It may not be loaded, or calling it may do anything.
         """
         target = self.find(name)
         is_class = issubclass(type(target), type)
