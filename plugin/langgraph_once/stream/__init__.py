@@ -35,9 +35,9 @@ hidden           What the consumer must not see, and who says that.
 What was delivered in, what one consumer has out:
 
 ledger           What the consumer has; start here.
-entry            What is known of one message.
-indexes          How a message is found: by its text, in the thread before, by the id it waits for.
-keeping          Where the ledger of a thread is kept between streams, and its bytes.
+entries          What is known of a message, and how it is found: by its text, in the thread before,
+                 by the id it waits for.
+keeping          What of the ledger of a thread is kept between streams, as which bytes, and where.
 
 What a chunk is, and says:
 

@@ -18,7 +18,7 @@ from langgraph.pregel import Pregel
 
 from langgraph_once.stream.bookkeeping import Call, Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.chunk_filter import Hears
-from langgraph_once.stream.indexes import PendingIds
+from langgraph_once.stream.entries import PendingIds
 from langgraph_once.stream.keeping import StreamAddress, StreamStateStore
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.messages_within import entries_of, messages_in
