@@ -20,8 +20,8 @@ from langgraph_once.config import (
     HttpConfig,
     SerdeConfig,
     StoreConfig,
+    schema_of,
 )
-from langgraph_once.config_class import schema_of
 from langgraph_once.manifest import GRAPHS_MODULE, SECRETS
 from langgraph_once.settings import PREFIX, Settings
 
