@@ -6,7 +6,7 @@ Who is outside this room imports from here: `__all__` lists what is public; name
 `as` themselves are for the other rooms of this package.
 
     serializer.py     the way of a value: codec, zstd, AES-GCM; and back, by the tag
-    format.py         what its bytes are
+    format.py         what its bytes are, and their tag `<codec>[.zstd][.aesgcm]`, with the layers
     writer.py         objects to bytes: ormsgpack walks, and asks about what is not native
     reader.py         bytes to objects
     graph.py          values that contain themselves, or are very deep
@@ -21,7 +21,6 @@ Who is outside this room imports from here: `__all__` lists what is public; name
     stock.py          LangGraph's rows, read by LangGraph's rules
     messages.py       messages in these, without validation
     stock_writes.py   LangGraph's rows, written
-    tag.py            the tag of a row: `<codec>[.zstd][.aesgcm]`, the layers around the bytes
     compression.py    layer `zstd`; its dictionary is in `dictionaries/`
     encryption.py     layer `aesgcm`, under a ring of keys (aes_gcm.py is one); LangGraph's `aes`
     types_in_rows.py  which classes a row names, without its values; can a new process rebuild them?
@@ -38,7 +37,13 @@ with blame_old_packages():
         BoundTo as BoundTo,
         needed_key as needed_key,
     )
-    from langgraph_once.serde.format import lead_bytes as lead_bytes
+    from langgraph_once.serde.format import (
+        PLAIN_TAGS as PLAIN_TAGS,
+        Codec as Codec,
+        Tag as Tag,
+        lead_bytes as lead_bytes,
+        may_be_bound as may_be_bound,
+    )
     from langgraph_once.serde.limits import check_keys as check_keys
     from langgraph_once.serde.lookup import is_named_today as is_named_today
     from langgraph_once.serde.messages import rebuild_message
@@ -58,12 +63,6 @@ with blame_old_packages():
     from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
     from langgraph_once.serde.plans.exceptions import UnstoredError
     from langgraph_once.serde.serializer import OnceSerializer
-    from langgraph_once.serde.tag import (
-        PLAIN_TAGS as PLAIN_TAGS,
-        Codec as Codec,
-        Tag as Tag,
-        may_be_bound as may_be_bound,
-    )
     from langgraph_once.serde.trust import (
         Audit,
         environment_line as environment_line,

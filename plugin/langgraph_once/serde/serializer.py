@@ -25,7 +25,7 @@ from langgraph_once.errors import (
 )
 from langgraph_once.serde.compression import Compression
 from langgraph_once.serde.encryption import BoundTo, KeyRing, UpstreamCipher
-from langgraph_once.serde.format import OPTIONS
+from langgraph_once.serde.format import OPTIONS, Tag, may_be_bound
 from langgraph_once.serde.graph import write_graph
 from langgraph_once.serde.limits import MAX_UNITS, SMALL_BYTES, check_weight, unchecked_bytes
 from langgraph_once.serde.opaque import TooDeepError, UnwritableError
@@ -34,7 +34,6 @@ from langgraph_once.serde.reader import Reader, quick_hook
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.tag import Tag, may_be_bound
 from langgraph_once.serde.trust import Trust
 from langgraph_once.serde.writer import write, write_around
 
