@@ -16,15 +16,16 @@ from langgraph_once.checkpoint import (
     reading,
     transfer,
 )
-from langgraph_once.commands.opened_database import (
+from langgraph_once.commands.project import (
     Database,
+    config_option,
     database_of,
     database_option,
     sized,
+    tell,
     tell_left,
     telling,
 )
-from langgraph_once.commands.project import config_option, tell
 
 _GROWS: Final = (
     "The database grows first, as new rows are written before the room of old ones is free: "
