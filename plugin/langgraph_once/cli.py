@@ -16,8 +16,7 @@ except ImportError:
     sys.exit(f"langgraph-once: the command needs an extra: {install_command('cli')}")
 
 from langgraph_once import extensions
-from langgraph_once.errors import ConfigError, OnceError
-from langgraph_once.redaction import printable
+from langgraph_once.errors import ConfigError, OnceError, printable
 
 _INTERRUPTED: Final = 130
 """The exit code that shells expect of Ctrl-C: 128 and the number of the signal."""

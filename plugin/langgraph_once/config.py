@@ -33,8 +33,7 @@ from pydantic import (
     model_validator,
 )
 
-from langgraph_once.errors import ConfigError
-from langgraph_once.redaction import shown
+from langgraph_once.errors import ConfigError, shown
 
 T = TypeVar("T")
 

@@ -37,9 +37,8 @@ from langgraph_once.commands import (
     tell,
     tell_left,
 )
-from langgraph_once.errors import ConfigError, SerdeError
+from langgraph_once.errors import ConfigError, SerdeError, printable, shown
 from langgraph_once.platform import store_database
-from langgraph_once.redaction import printable, shown
 from langgraph_once.serde import DAMAGED, HEAD_BYTES, NO_KEY, needed_key
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.store import items_by_key, rewrite

@@ -16,9 +16,8 @@ import click
 
 from langgraph_once.checkpoint import Backend, backend_of, reading
 from langgraph_once.commands import config_option, database_option, load_if_there, tell, tell_left
-from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.errors import ConfigError, OnceError, printable
 from langgraph_once.platform import serializer_for, store_database
-from langgraph_once.redaction import printable
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store import Sealing
 

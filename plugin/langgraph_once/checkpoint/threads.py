@@ -36,9 +36,8 @@ from langgraph_once.checkpoint.stored import (
     first_id_at,
 )
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
-from langgraph_once.errors import SerdeError
+from langgraph_once.errors import SerdeError, printable
 from langgraph_once.metrics import storage
-from langgraph_once.redaction import printable
 from langgraph_once.serde import may_be_bound
 
 logger = logging.getLogger(__name__)

@@ -19,10 +19,9 @@ import click
 
 from langgraph_once.checkpoint import Opening, Progress, backend_of, open_saver
 from langgraph_once.config import CheckpointConfig
-from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.errors import ConfigError, OnceError, printable
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform import serializer_for, types_of_code
-from langgraph_once.redaction import printable
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import Settings, load_settings, take_environment
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from langgraph_once.redaction import printable
+from langgraph_once.errors import printable
 
 Add: TypeAlias = Callable[[str, str], None]
 """Takes a kind of finding, and what it is about, of the thread that is looked at."""
