@@ -5,7 +5,8 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
 Who is outside this room imports from here: `__all__` lists what is public; names that are imported
 `as` themselves are for the other rooms of this package.
 
-    serializer.py     the way of a value: codec, zstd, AES-GCM; and back, by the tag
+    serializer.py     the way of a value: codec, zstd, AES-GCM; and back, by the tag; where in a
+                      value something is, for errors
     format.py         what its bytes are, and their tag `<codec>[.zstd][.aesgcm]`, with the layers
     writer.py         objects to bytes: ormsgpack walks, and asks about what is not native
     reader.py         bytes to objects
@@ -14,7 +15,6 @@ Who is outside this room imports from here: `__all__` lists what is public; name
     plans/            how objects of each kind are taken apart and put together
     opaque.py         what a reader hands on for an object that it cannot make; why it cannot
     names.py          what the bytes call a class
-    paths.py          where in a value something is, for errors
     trust.py          which classes a row may name; what was refused, and what lets it in
     lookup.py         what a name leads to, without code of it; what the project imports
     limits.py         what reading a row may take: time, memory, stack
@@ -59,10 +59,13 @@ with blame_old_packages():
         UnreadableError,
         UnwritableError,
     )
-    from langgraph_once.serde.paths import joined_path as joined_path, step_to as step_to
     from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
     from langgraph_once.serde.plans.exceptions import UnstoredError
-    from langgraph_once.serde.serializer import OnceSerializer
+    from langgraph_once.serde.serializer import (
+        OnceSerializer,
+        joined_path as joined_path,
+        step_to as step_to,
+    )
     from langgraph_once.serde.trust import (
         Audit,
         environment_line as environment_line,
