@@ -11,7 +11,6 @@ chunk_filter     `dedup(chunks)`: chunks of any graph; how a local reader announ
 v3, v3_channel   The same for protocol v3: its events, and how that hangs in a v3 run.
 callback_events  The same for readers of `astream_events`.
 session          One stream of a thread: its ledger is opened as the run begins, saved at the end.
-bookkeeping      What is asked of savers and stores: it fails no stream, nor holds it up.
 readers          Who reads a stream, gets which form, and whether its messages are numbered.
 
 A running graph in, its messages out, each with an annotation that tells what it is:
@@ -55,13 +54,6 @@ from langgraph_once.stream.annotation import (
     annotated as annotated,
     annotation_of,
     flagged as flagged,
-)
-from langgraph_once.stream.bookkeeping import (
-    Call as Call,
-    Calls as Calls,
-    FailureGuard as FailureGuard,
-    aanswer as aanswer,
-    answer as answer,
 )
 from langgraph_once.stream.chunk_filter import (
     achunks_of as achunks_of,
@@ -112,6 +104,13 @@ from langgraph_once.stream.readers import (
 )
 from langgraph_once.stream.repeated import (
     fingerprint as fingerprint,
+)
+from langgraph_once.stream.session import (
+    Call as Call,
+    Calls as Calls,
+    FailureGuard as FailureGuard,
+    aanswer as aanswer,
+    answer as answer,
 )
 from langgraph_once.stream.shapes import (
     GAP_MODE,
