@@ -18,8 +18,7 @@
 
 The message says what happened and what to do; the facts are attributes, so that a
 program can act on them without reading the message. No message carries a payload,
-a key or the text of a chat message: `shown` and `printable` are what a line may say
-of a name or a text of others, in a log and a terminal, too.
+a key or the text of a chat message.
 """
 
 from __future__ import annotations
@@ -249,6 +248,8 @@ class StreamInterrupted(StreamError):  # noqa: N818  # what happened to it, not 
         self.position = position
         self.ledger = ledger
 
+
+# What a line may hold of a name or a text of others: here, in a log and in a terminal.
 
 _LIKE_A_KEY: Final = re.compile(
     # Base64 of 16 bytes or more, of which next to none has letters of one case only.
