@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 
 from langgraph_once_ops.survey import estimate
-from langgraph_once_ops.survey.estimate import Draws, Estimate, mean_total, share_of
+from langgraph_once_ops.survey.report import Draws, Estimate, mean_total, share_of
 
 
 def made_up(seed: int, count: int = 2000) -> tuple[dict[str, float], dict[str, float]]:
