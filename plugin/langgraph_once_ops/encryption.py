@@ -210,6 +210,7 @@ def key_use(saver: OnceSaver, *, progress: Progress | None = None) -> KeyUse:
 
 def _of_thread(source: Source, thread_id: str) -> Program[KeyUse]:
     tables, found = source.tables, KeyUse()
+    # The last one has the ledgers, which LangGraph's databases lack.
     read = [(each.name, each.data, _NAMES[each.holds]) for each in tables.cell_tables[:-1]]
     if source.has_own:
         read += [("once_stream_states", "data", "streams"), ("once_pieces", "data", "pieces")]
@@ -279,10 +280,12 @@ def store_command(to: str, database: str | None, dry_run: bool, config: str) -> 
         sys.exit(1)
 
 
+# By key, not by offset: what others add or delete meanwhile makes no page skip an item.
 _SELECT: Final = (
     "SELECT prefix, key, value{text} FROM store WHERE (prefix, key) > (?, ?) "
     "ORDER BY prefix, key LIMIT 200"
 )
+# Only where the value is still the one that was read: a server may have written meanwhile.
 _UPDATE: Final = "UPDATE store SET value = ?{json} WHERE prefix = ? AND key = ? AND value = ?{json}"
 
 

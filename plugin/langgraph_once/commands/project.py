@@ -73,6 +73,7 @@ def prepare(parsed: Mapping[str, Any]) -> None:
     dependencies = parsed.get("dependencies")
     names = dependencies if isinstance(dependencies, list) else []
     folders = [Path.cwd() / name for name in names if isinstance(name, str)]
+    # At the end and in this order, as `langgraph dev` does (langgraph-cli 0.4.40, cli.py).
     sys.path += [str(folder) for folder in (Path.cwd(), *folders) if folder.is_dir()]
 
 
@@ -80,7 +81,7 @@ def load_if_there(config: str) -> tuple[Settings, Manifest]:
     """Load the settings, if there is a file: a program with a database may have none."""
     if config == CONFIG and not Path(config).exists():
         manifest = Manifest.from_json({})
-        sys.path.append(str(Path.cwd()))
+        sys.path.append(str(Path.cwd()))  # rows and settings may name modules of this folder
         return load_settings(manifest), manifest
     return load(config)
 
@@ -169,7 +170,7 @@ def database_of(config: str, database: str | None) -> Database:
     settings, manifest = load_if_there(config)
     serializer = serializer_for(settings, file=Path(config), manifest=manifest)
     types: set[tuple[str, ...]] = set()
-    with suppress(OnceError):
+    with suppress(OnceError):  # a graph that does not load must keep nobody from the rows
         types = types_of_code(manifest).listed
     serializer = serializer.with_msgpack_allowlist(types)
     return Database(database or settings.database, settings.checkpoint, serializer)

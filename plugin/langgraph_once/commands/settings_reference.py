@@ -116,6 +116,7 @@ def _holding(once: dict[str, Any]) -> dict[str, Any]:
 
 def _section_schema(section: str) -> dict[str, Any]:
     schema = schema_of(SECTIONS[section])
+    # No file may hold them, so no editor is to offer them.
     for _, key in (secret for secret in SECRETS if secret[0] == section):
         del schema["properties"][key]
     return schema
