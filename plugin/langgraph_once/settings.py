@@ -31,11 +31,10 @@ from langgraph_once.config import (
     HttpConfig,
     SerdeConfig,
     StoreConfig,
+    removed,
 )
-from langgraph_once.config_class import removed
-from langgraph_once.errors import ConfigError
+from langgraph_once.errors import ConfigError, shown
 from langgraph_once.manifest import VARIABLES, Manifest, misspelt, setting_at, unknown_key
-from langgraph_once.redaction import shown
 
 PREFIX = "ONCE_"
 AES_KEY = "LANGGRAPH_AES_KEY"

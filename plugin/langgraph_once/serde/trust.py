@@ -28,8 +28,7 @@ from langgraph.checkpoint.serde.event_hooks import emit_serde_event, register_se
 from pydantic import TypeAdapter, ValidationError
 
 from langgraph_once.config import TypeName
-from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError
-from langgraph_once.redaction import printable
+from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError, printable
 from langgraph_once.serde.lookup import (
     declared,
     find,
