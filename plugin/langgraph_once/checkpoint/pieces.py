@@ -190,7 +190,7 @@ class Recent:
     def __init__(
         self,
         cutter: Cutter,
-        check: Callable[[CutValue], int] = lambda _: 0,
+        check: Callable[[CutValue], float] = lambda _: 0,
         *,
         max_bytes: int = 32 * 1024 * 1024,
     ) -> None:

@@ -116,11 +116,11 @@ def test_what_did_not_change_is_not_named_again() -> None:
 class Checks(list[int]):
     """Lets so much be added to each value, and says how long those were that it looked at."""
 
-    def __init__(self, left: int) -> None:
+    def __init__(self, left: float) -> None:
         super().__init__()
         self.left = left
 
-    def __call__(self, value: CutValue) -> int:
+    def __call__(self, value: CutValue) -> float:
         self.append(value.manifest.size)
         return self.left
 
