@@ -47,6 +47,12 @@ class Colour(enum.Enum):
     CRIMSON = "red"  # noqa: PIE796  # an alias
 
 
+class Settings(enum.Enum):
+    """Its values cannot be hashed."""
+
+    SMALL = {"size": [1, (2, 3)]}  # noqa: RUF012  # a member
+
+
 class Names(enum.StrEnum):
     fast = "fast"
 

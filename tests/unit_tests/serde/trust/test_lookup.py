@@ -10,7 +10,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.lookup import (
     find,
     hook_of,
@@ -96,6 +98,17 @@ def test_hooks_that_run_without_being_asked_are_found() -> None:
     assert found == ["__del__", "__call__ of its metaclass", "__dict__"]
     assert hook_of(places.Registered) is None
     assert hook_of(places.Ordinary) is None
+
+
+@pytest.mark.parametrize("value", places.NOTED)
+def test_a_metaclass_that_only_takes_part_in_making_classes_is_no_hook(value: Any) -> None:
+    """What Python's own `object` has is no code of the class."""
+    serde = OnceSerializer()
+    assert hook_of(type(value)) is None
+    for writer in (serde, JsonPlusSerializer()):
+        found = serde.loads_typed(writer.dumps_typed(value))
+        assert type(found) is type(value)
+        assert found == value
 
 
 @pytest.mark.parametrize(
