@@ -187,10 +187,8 @@ class Reader:
         """
         try:
             return self.plans.blank(head)
-        except (UnavailableError, TypeNotAllowedError):
-            if not self._keeps:
-                raise
-            return Opaque(Source(head, None))
+        except (UnavailableError, TypeNotAllowedError) as error:
+            return Opaque(Source(head, None)) if self._keeps else self._instead(head, None, error)
 
     def fill(self, head: bytes, obj: Any, data: Any) -> None:
         """Give what `blank` made its content."""

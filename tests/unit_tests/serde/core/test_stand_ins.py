@@ -59,6 +59,11 @@ class Rows(list):
 """
 
 
+@dataclass
+class Folder:
+    items: list[Any]
+
+
 class Thing:
     """LangGraph writes no class."""
 
@@ -330,6 +335,17 @@ def test_a_class_that_was_defined_anew_is_the_one_that_is_made(
     assert [*map(type, reader.loads_typed(row))] == [*map(type, objects(shop))]
 
 
+def test_objects_in_an_object_are_stand_ins_each_if_their_class_is_gone(
+    shop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = ours().dumps_typed(Folder([shop.Record(1, "a"), shop.Record(2, "b")]))
+    gone(shop, monkeypatch, "class")
+    found = ours().loads_typed(row)
+    assert [*map(type, found.items)] == [OpaqueDict, OpaqueDict]
+    with pytest.raises(PayloadError, match=f"{SHOP}:Record could not be rebuilt"):
+        ours(on_unavailable="raise").loads_typed(row)
+
+
 def test_what_contains_itself_has_an_opaque_for_each_object_whose_class_is_gone(
     shop: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,3 +363,6 @@ def test_what_contains_itself_has_an_opaque_for_each_object_whose_class_is_gone(
     tree = OnceSerializer().loads_typed(back)["tree"]
     assert (tree.number, tree.text[0].number) == (1, 2)
     assert tree.text[0].text is tree
+    gone(shop, monkeypatch, "class")
+    with pytest.raises(PayloadError, match=f"{SHOP}:Record could not be rebuilt"):
+        ours(on_unavailable="raise").loads_typed(row)
