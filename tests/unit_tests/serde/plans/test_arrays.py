@@ -135,7 +135,7 @@ def attributed() -> Any:
 
 
 def noted() -> Any:
-    value = np.ma.array([1, 2], mask=[True, False])
+    value: Any = np.ma.array([1, 2], mask=[True, False])
     value._optinfo["about"] = 1
     return value
 

@@ -191,7 +191,7 @@ class Chunks:
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 async def test_chunks_may_come_from_any_iterable_and_be_none(count: int) -> None:
-    chunks = [(AIMessage("Hi", id=str(number)), {}) for number in range(count)]
+    chunks: Any = [(AIMessage("Hi", id=str(number)), {}) for number in range(count)]
     assert list(dedup(chunks, stream_mode="messages")) == chunks
     told = adedup(Chunks(chunks), stream_mode="messages")
     assert [chunk async for chunk in told] == chunks
@@ -201,7 +201,7 @@ async def test_what_a_stream_ends_with_is_told_in_an_event_loop_too() -> None:
     """A message that waits for an id no state shows goes out at the end, under ours."""
     note = {"v": 1, "source": "node", "attempt": 1, "at": "n:1", "unnamed": True}
     meta = {"langgraph_checkpoint_ns": "n:1", "once": note}
-    chunks = [("messages", (AIMessage("Hi", id="ours"), meta))]
+    chunks: Any = [("messages", (AIMessage("Hi", id="ours"), meta))]
     asked: Any = {"stream_mode": ["messages", "values"]}
     here = [*dedup(chunks, **asked)]
     assert [message.text for _, (message, _) in here] == ["Hi"]
