@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -128,6 +130,26 @@ def test_a_metaclass_that_only_takes_part_in_making_classes_is_no_hook(value: An
 )
 def test_only_names_of_modules_are_imported(name: str, expected: bool) -> None:
     assert is_module_name(name) is expected
+
+
+def test_a_module_that_another_thread_fails_to_import_holds_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "failing_of_this_test"
+    (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(.3)\nclass Late: pass\n1 / 0")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def load() -> None:
+        with suppress(ZeroDivisionError):
+            importlib.import_module(name)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    while name not in sys.modules:
+        time.sleep(0.01)
+    assert find(name, "Late") is None
+    thread.join()
+    assert imported(name) is None
 
 
 def test_a_module_that_another_thread_imports_is_waited_for(
