@@ -11,7 +11,7 @@ import importlib.util
 import json
 import pickle
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -344,6 +344,19 @@ def test_objects_in_an_object_are_stand_ins_each_if_their_class_is_gone(
     assert [*map(type, found.items)] == [OpaqueDict, OpaqueDict]
     with pytest.raises(PayloadError, match=f"{SHOP}:Record could not be rebuilt"):
         ours(on_unavailable="raise").loads_typed(row)
+
+
+def test_what_contains_itself_and_fits_its_class_no_more_is_named(
+    shop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = shop.Record(1, "a")
+    value.text = value
+    row = ours().dumps_typed([value])
+    fields = ["price", "number", "text"]
+    other = make_dataclass("Record", fields, namespace={"__module__": SHOP})
+    monkeypatch.setattr(shop, "Record", other)
+    with pytest.raises(PayloadError, match=f"{SHOP}:Record could not be rebuilt: .*price"):
+        ours().loads_typed(row)
 
 
 def test_what_contains_itself_has_an_opaque_for_each_object_whose_class_is_gone(
