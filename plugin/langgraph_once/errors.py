@@ -107,7 +107,6 @@ class TypeNotAllowedError(SerdeError):
         self,
         type_name: str,
         *,
-        tag: str | None = None,
         imported: bool = True,
         hook: str = "",
     ) -> None:
@@ -116,8 +115,7 @@ class TypeNotAllowedError(SerdeError):
         marked = "" if imported else f", and if it is marked `@storable`, import {module} first"
         super().__init__(
             f"{type_name} is not allowed to be loaded from a checkpoint{why}; if you trust it, add "
-            f'"{type_name}" to `allowed_types`{marked}',
-            tag=tag,
+            f'"{type_name}" to `allowed_types`{marked}'
         )
         self.type_name = type_name
         self.hook = hook

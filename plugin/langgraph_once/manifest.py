@@ -188,11 +188,6 @@ class Manifest:
             if TARGET.fullmatch(path) and not path.startswith(f"{GRAPHS_MODULE}:"):
                 yield f"langgraph.json: graphs.{graph_id}.path", path
 
-    def graph_files(self) -> Iterator[str]:
-        """Yield the files that graphs are named by, as `./agent.py:graph` names one."""
-        for _, file, _ in self.file_graphs():
-            yield file
-
     def file_graphs(self) -> Iterator[tuple[str, str, str]]:
         """Yield the setting, the file and the name of each graph that is named by its file."""
         for graph_id, entry in self._graphs():

@@ -138,33 +138,6 @@ def load_graph_targets(
     )
 
 
-def load_graph_paths(manifest: Manifest | None = None) -> tuple[tuple[str, str], ...]:
-    """Every graph of `langgraph.json` that is named by `package.module:name`, ours or not.
-
-    Args:
-        manifest: The parts of `langgraph.json`; by default what the server handed over.
-
-    Returns:
-        For each the setting that names it, and the name.
-
-    Raises:
-        ConfigError: A setting is unknown or wrong.
-    """
-    return tuple((manifest or Manifest.from_environment(os.environ)).importable_graphs())
-
-
-def load_graph_files(manifest: Manifest | None = None) -> tuple[str, ...]:
-    """Every file that `langgraph.json` names a graph of by its path, as it stands there.
-
-    Args:
-        manifest: The parts of `langgraph.json`; by default what the server handed over.
-
-    Raises:
-        ConfigError: A setting is unknown or wrong.
-    """
-    return tuple((manifest or Manifest.from_environment(os.environ)).graph_files())
-
-
 def has_auth() -> bool:
     """Whether the server that runs in this process asks its clients who they are."""
     environ = os.environ

@@ -42,7 +42,6 @@ def makes_number(): return 5
 def raises():
     print("said while it was loaded")
     raise RuntimeError("no model")
-def asks(config): return {"a": graph}[config["configurable"]["user"]]
 def takes_three(a, b, c): return graph
 three_left = partial(lambda a, b, c, d: graph, "hush")
 too_many = partial(made, "hush")

@@ -53,6 +53,7 @@ def test_misspelt_keys_would_be_ignored(tmp_path: Path) -> None:
         checkpointer={"path": "app.memory", "tll": {}},
         http={"app": "app:web", "corss": {}, "once": {}},
         store={"once": {}, "indx": {}},
+        auth={"once": {}},
         checkpoiter={"path": SAVER},
         _comment="is none",
         other_tool={"has": "keys"},
@@ -68,6 +69,7 @@ def test_misspelt_keys_would_be_ignored(tmp_path: Path) -> None:
             "http.once": APP,
             "store.indx": "'index'",
             "store.once": "has no effect without store.path",
+            "auth.once": "has no effect here",
             "checkpoiter": "'checkpointer'",
             "once": "belongs in checkpointer, store, http or a graph",
         },
@@ -233,8 +235,13 @@ def test_factories_that_do_not_say_what_they_take(tmp_path: Path) -> None:
     expect(found, "stops", both)
 
 
-def test_a_factory_that_needs_a_run_is_a_hint(tmp_path: Path) -> None:
-    found = check(tmp_path, graphs=wrapped(agent="app:asks"))
+@pytest.mark.parametrize(
+    "ask", ['given["user"]', 'given.get("user").name', '"user" in given or 1 / 0']
+)
+def test_a_factory_that_needs_a_run_is_a_hint(tmp_path: Path, ask: str) -> None:
+    lines = ["def asks(config):", "    given = config['configurable']", f"    {ask}"]
+    (tmp_path / "asking.py").write_text("\n".join(lines))
+    found = check(tmp_path, graphs=wrapped(agent="asking:asks"))
     expect(found, "hint", {"graphs.agent.once.target": "which brings what it asks for: 'user'"})
 
 

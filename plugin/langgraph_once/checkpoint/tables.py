@@ -63,16 +63,17 @@ class Tables(AllRows):
     def lock(self, thread_id: str, *, alone: bool) -> Iterable[Statement]:
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
 
+    @abstractmethod
     def at_once(
         self, thread_id: str, statements: Sequence[Statement], missing: Missing | None
     ) -> Statement | None:
         """Inserts, and the lock, as one to be tried: not if a piece that is wanted is missing."""
-        return None
 
     def place(self, config: RunnableConfig) -> CheckpointRef:
         """The place that a config names; what it names by None, no statement finds or stores."""
         return CheckpointRef.of(config)
 
+    @abstractmethod
     def find_alone(
         self, place: CheckpointRef, assembly: Assembly
     ) -> Program[StoredCheckpoint | None]:
@@ -82,8 +83,6 @@ class Tables(AllRows):
             place: Where the checkpoint is.
             assembly: Takes the pieces of a short thread that nobody remembers.
         """
-        yield from ()
-        return None
 
     @abstractmethod
     def find(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:

@@ -33,6 +33,9 @@ from langgraph_once.errors import OnceError, printable
 from langgraph_once.remote import Reading, RunReader, aread_run, at_once, wire_mode
 from langgraph_once.stream import GAP_MODE, PLAIN_READER, RECORDING_READER, SIDE_KEY, Part
 
+_SILENCE_S: Final = 300
+"""How long a server may be silent: a model may think for minutes."""
+
 
 class Taken(NamedTuple):
     """Bytes of event streams."""
@@ -53,14 +56,13 @@ class Counting(NamedTuple):
 
 @asynccontextmanager
 async def counting_client(
-    url: str, headers: Mapping[str, str] | None = None, *, timeout_s: float = 300
+    url: str, headers: Mapping[str, str] | None = None
 ) -> AsyncIterator[Counting]:
     """Open a client.
 
     Args:
         url: Of the server.
         headers: To send with each request.
-        timeout_s: How long the server may be silent.
     """
     streams: list[httpx.Response] = []
     unpacked, told = 0, Taken(0, 0)
@@ -89,7 +91,7 @@ async def counting_client(
     async with httpx.AsyncClient(
         base_url=url,
         headers=headers,
-        timeout=timeout_s,
+        timeout=_SILENCE_S,
         transport=transport,
         trust_env=False,
         event_hooks={"response": [note]},

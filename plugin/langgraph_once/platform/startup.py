@@ -26,7 +26,7 @@ from langgraph_once.checkpoint import backend_of
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.settings import Settings, load_graph_files, load_graph_paths, written_at
+from langgraph_once.settings import Settings, written_at
 from langgraph_once.store import check_index, check_place, default_database
 
 _FIELD: Final = re.compile(
@@ -176,8 +176,9 @@ def project_source(
     Raises:
         ConfigError: A setting is unknown or wrong.
     """
-    graphs = [Path(name) for name in load_graph_files(manifest)]
-    modules = [each for _, name in load_graph_paths(manifest) for each in _place_of(name)]
+    manifest = manifest or Manifest.from_environment(os.environ)
+    graphs = [Path(each) for _, each, _ in manifest.file_graphs()]
+    modules = [each for _, name in manifest.importable_graphs() for each in _place_of(name)]
     if given:
         folders = [*map(Path, given)]
     else:

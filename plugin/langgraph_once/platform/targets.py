@@ -11,6 +11,7 @@ import contextlib
 import functools
 import importlib.util
 import inspect
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import (
@@ -36,7 +37,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest, misspelt
 from langgraph_once.platform.health import graph_health
-from langgraph_once.settings import GraphTarget, load_graph_paths
+from langgraph_once.settings import GraphTarget
 from langgraph_once.stream import once
 
 
@@ -246,7 +247,7 @@ def types_in_graphs() -> set[tuple[str, ...]]:
         ConfigError: A graph cannot be imported.
     """
     found: set[tuple[str, ...]] = set()
-    for where, path in load_graph_paths():
+    for where, path in Manifest.from_environment(os.environ).importable_graphs():
         found |= graph_types(load_object(path, where))
     return found
 

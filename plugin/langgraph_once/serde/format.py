@@ -229,7 +229,9 @@ def lead_bytes(data: bytes) -> int:
     at = _after_header(data, 0)
     if data[0] in _ARRAYS and data[at : at + 1] and data[at] in EXTENSION_STARTS:
         inner = _after_header(data, at)
-        return inner + _size(data, at) if data[inner - 1] == Code.MANY else at
+        if data[inner - 1] != Code.MANY:
+            return at
+        return inner + int.from_bytes(data[at + 1 : inner - 1], "big")  # it has a head, so a size
     if data[0] not in EXTENSION_STARTS:
         return at
     code = data[at - 1]
@@ -242,13 +244,6 @@ def lead_bytes(data: bytes) -> int:
 
 def _after_header(data: bytes, at: int) -> int:
     return at + _HEADER_BYTES.get(data[at], 1)
-
-
-def _size(data: bytes, at: int) -> int:
-    """Return how many bytes the extension at `at` holds."""
-    if data[at] >= 0xD4:  # its first byte says so
-        return 1 << (data[at] - 0xD4)
-    return int.from_bytes(data[at + 1 : _after_header(data, at) - 1], "big")
 
 
 Codec = Literal[

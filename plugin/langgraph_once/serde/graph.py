@@ -54,16 +54,30 @@ def _levels_in_c(value: Any) -> int:
 
 
 class _Sizes:
-    """What each node takes with those that it holds written out. Asked by writer and reader."""
+    """What each node takes with those that it holds written out. Asked by writer and reader.
+
+    Attributes:
+        held: The nodes that the current one holds.
+    """
 
     def __init__(self) -> None:
+        self.held: set[int] = set()
         self._units: list[int] = []
         self._levels: list[int] = []
         self._in_c: list[int] = []
         self._sum = self._deepest = self._deepest_in_c = self._taken = self._hashed = 0
+        self._first: dict[int, int] = {}
+        """The first node that holds a later one, by the later one."""
+        self._trees: list[tuple[int, int, int]] = []
+        """Of nodes that no other has held yet: the node, the first of those in it, and how many in
+        it Python frees recursively, without those that hold nothing."""
 
     def add(self, number: int) -> None:
-        """Note that the current node holds this one."""
+        """Note that the current node holds this one, which may come later."""
+        self.held.add(number)
+        if number >= len(self._units):
+            self._first.setdefault(number, len(self._units))
+            return
         self._sum += self._units[number]
         self._deepest = max(self._deepest, self._levels[number])
         self._deepest_in_c = max(self._deepest_in_c, self._in_c[number])
@@ -87,6 +101,7 @@ class _Sizes:
 
         Raises:
             SizeLimitError: Written out, it takes too much; or it is nested too deep for Python.
+            ValueError: One that holds it is not in it.
         """
         self._units.append(self._sum + size)
         self._levels.append(self._deepest + 1 if isinstance(value, _FIXED) else 0)
@@ -96,7 +111,21 @@ class _Sizes:
             raise SizeLimitError("its parts are repeated too often")
         if self._levels[-1] > MAX_HASH_LEVELS or self._in_c[-1] > _MAX_LEVELS_IN_C:
             raise SizeLimitError("it is nested too deep")
+        self._close(len(self._units) - 1, in_c if self.held else 0)
         self._sum = self._taken = self._deepest = self._deepest_in_c = 0
+        self.held.clear()
+
+    def _close(self, number: int, in_c: int) -> None:
+        """Check that those that hold the current node are in it."""
+        start = number
+        while self._trees and self._trees[-1][0] in self.held:
+            _, start, more = self._trees.pop()
+            in_c += more
+        self._trees.append((number, start, in_c))
+        if self._first.get(number, number) < start:
+            raise ValueError("a node before the one that holds it")
+        if number in self._first and in_c > _MAX_LEVELS_IN_C:
+            raise SizeLimitError("it is nested too deep")
 
 
 class _Node:
@@ -160,7 +189,6 @@ class _GraphWriter(Writer):
         self._as_langgraph = as_langgraph
         self._nodes: dict[int, _Node] = {}
         self._sizes = _Sizes()
-        self._current = 0
 
     def hook(self, obj: Any) -> Any:
         """Return what stands for what is no node."""
@@ -202,7 +230,6 @@ class _GraphWriter(Writer):
 
     def packed(self, node: _Node) -> bytes:
         """Return the bytes of a node."""
-        self._current = node.number
         try:
             data = self._packed(node)
         except UnwritableError:
@@ -254,8 +281,7 @@ class _GraphWriter(Writer):
         node = self._nodes.get(id(value))
         if node is None:
             return self._mended(value)
-        if node.number < self._current:
-            self._sizes.add(node.number)
+        self._sizes.add(node.number)
         return Ext(Code.NODE, node.number.to_bytes(4, "big"))
 
     def _node(self, value: Any) -> _Node | None:
@@ -332,51 +358,29 @@ class Graph:
         self._made: list[Any] = []
         self._blank: dict[int, Any] = {}
         self._sizes = _Sizes()
-        self._held: set[int] = set()
-        self._first: dict[int, int] = {}
-        """The first node that holds a later one, by the later one."""
-        self._trees: list[tuple[int, int, int]] = []
-        """Of nodes that no other has held yet: the node, the first of those in it, and how many in
-        it Python frees recursively, without those that hold nothing."""
 
     def read(self) -> Any:
         """Return the value."""
         for number, entry in enumerate(self._entries):
-            self._held.clear()
             value = self._value(entry, number)
             self._made.append(value)
             self._sizes.end(len(entry), value)
-            self._close(number, value)
         return self._made[-1]
-
-    def _close(self, number: int, value: Any) -> None:
-        """Check that those that hold the current node are in it."""
-        start, in_c = number, _levels_in_c(value) if self._held else 0
-        while self._trees and self._trees[-1][0] in self._held:
-            _, start, more = self._trees.pop()
-            in_c += more
-        self._trees.append((number, start, in_c))
-        if self._first.get(number, number) < start:
-            raise ValueError("a node before the one that holds it")
-        if number in self._first and in_c > _MAX_LEVELS_IN_C:
-            raise SizeLimitError("it is nested too deep")
 
     def take_hashes(self, unhashed: list[Any]) -> None:
         """Take what it takes to hash what the current node holds so far, but for some of it."""
         made = self._made
-        numbers = {id(made[number]): number for number in self._held if number < len(made)}
+        numbers = {id(made[number]): number for number in self._sizes.held if number < len(made)}
         self._sizes.take_hashes(numbers[id(part)] for part in unhashed if id(part) in numbers)
 
     def node(self, number: int) -> Any:
         """Return what a `NODE` stands for."""
-        self._held.add(number)
+        self._sizes.add(number)
         if number < len(self._made):
-            self._sizes.add(number)
             if type(self._made[number]) is bytes:  # it may be the head of many objects
                 raise ValueError("bytes that are a node")
             return self._made[number]
         if number not in self._blank:
-            self._first[number] = len(self._made)
             self._blank[number] = self._new(self._entries[number])
         return self._blank[number]
 

@@ -237,7 +237,7 @@ def hook_of(cls: type) -> str | None:
 
 
 def _is_of_python(part: type, value: Any) -> bool:
-    return part in _METACLASSES or type(value) in (
+    return part in (object, *_METACLASSES) or type(value) in (
         *(WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType),
         *(type(names_in(type)["__dict__"]), type(names_in(type)["__basicsize__"])),
     )

@@ -187,25 +187,29 @@ class Reader:
         """
         try:
             return self.plans.blank(head)
-        except (UnavailableError, TypeNotAllowedError):
-            if not self._keeps:
-                raise
-            return Opaque(Source(head, None))
+        except (UnavailableError, TypeNotAllowedError) as error:
+            return Opaque(Source(head, None)) if self._keeps else self._instead(head, None, error)
 
     def fill(self, head: bytes, obj: Any, data: Any) -> None:
         """Give what `blank` made its content."""
         if type(obj) is Opaque:
             Opaque.__init__(obj, Source(head, data))
-        else:
+            return
+        try:
             self.plans.fill(head, obj, data)
+        except UnavailableError as error:  # others hold it by now: nothing can stand for it
+            raise self._lost(head, error) from error
 
     def _instead(self, head: bytes, data: Any, error: Exception) -> Any:
         if not self._keeps:
             if isinstance(error, SerdeError):
                 raise error
-            name = shown_name(head_parts(head).name)
-            raise PayloadError(f"{name} could not be rebuilt: {error}", tag=self.tag) from error
+            raise self._lost(head, error) from error
         return stand_in(head, data, self.plans.showing(head)(data))
+
+    def _lost(self, head: bytes, why: Exception) -> PayloadError:
+        name = shown_name(head_parts(head).name)
+        return PayloadError(f"{name} could not be rebuilt: {why}", tag=self.tag)
 
     def _many(self, content: bytes) -> _Many:
         self._threads += 1

@@ -257,9 +257,7 @@ class Plans(dict[type, Plan]):
 
     def fill(self, head: bytes, obj: Any, data: Any) -> None:
         """Give an object that `blank` made its content."""
-        form, cls, extra = self._described(head)
-        if type(obj) is not cls:
-            raise ValueError("it is made empty as something else")
+        form, _, extra = self._described(head)
         form.fill(obj, data, extra)
 
     def _described(self, head: bytes) -> tuple[Form, type, list[Any]]:

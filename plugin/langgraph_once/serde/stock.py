@@ -501,9 +501,6 @@ class StockForm(Form):
         """Take what may be loaded."""
         self._plans = plans
 
-    def matches(self, cls: type) -> bool:  # noqa: ARG002  # as all forms
-        return False
-
     def making(self, extra: list[Any], budget: Budget) -> Maker:
         """Return what makes objects of a row of ours, which takes from the budget of the row."""
         (code,) = parts(extra, int)

@@ -436,11 +436,7 @@ class Writer:
             return Ext(Code.AGAIN, number.to_bytes(4, "big"))
         number, before = len(self._numbers), self.written_out
         self._numbers[id(obj)] = None
-        try:
-            packed = pack(self._written(obj, plan))
-        except BaseException:
-            del self._numbers[id(obj)]
-            raise
+        packed = pack(self._written(obj, plan))
         self._numbers[id(obj)] = number
         self._repeated[number] = len(packed) + self.written_out - before
         return Ext(Code.SHARED, packed)

@@ -250,11 +250,6 @@ def first_message(response: LLMResult) -> BaseMessage | None:
     return next((each.message for each in answers if isinstance(each, ChatGeneration)), None)
 
 
-def graph_of(task: Task) -> str:
-    """The task that the graph of this one runs in; empty for the outermost graph."""
-    return "".join(lineage(task.ns)[:-1][-1:])
-
-
 def is_sent(metadata: Mapping[str, Any]) -> bool:
     """Whether a task runs because of a `Send`; a task of the functional API is called instead."""
     # langgraph 1.2.24, _algo.py: (PUSH, number of the `Send`); a call has its caller's path there.

@@ -31,7 +31,7 @@ from langgraph_once.stream.content import (
     details_of,
     mere_text,
 )
-from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, PerGraph, Place, akin, bare, lineage
+from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, PerGraph, Place, akin, bare, home
 from langgraph_once.stream.shapes import Part
 
 
@@ -166,10 +166,10 @@ class Entry:
             return self.run is None
         return self.run == annotation.get("run") and "named" not in annotation
 
-    def is_beside(self, home: str) -> bool:
-        """Whether it is of a graph beside the one that task `home` runs: neither in the other."""
-        graph = "".join(lineage(self.task)[-2:-1]) if self.task else self.within
-        return bool(graph) and not akin(home, graph)
+    def is_beside(self, runner: str) -> bool:
+        """Whether it is of a graph beside the one that task `runner` runs: neither in the other."""
+        graph = home(self.task) if self.task else self.within
+        return bool(graph) and not akin(runner, graph)
 
     def akin(self, task: str) -> bool:
         """Whether `task` may be speaking of this message: the same task, or parent and child.

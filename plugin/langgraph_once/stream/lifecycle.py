@@ -24,7 +24,7 @@ from langgraph_once.stream.entries import Entry, State, says
 from langgraph_once.stream.forms import Because, DedupStats, Form, Kind, Operation, removing
 from langgraph_once.stream.identity import Guess, Identity, Match, MessageFact
 from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.places import lineage
+from langgraph_once.stream.places import home, lineage
 from langgraph_once.stream.reexecution import Reexecution
 from langgraph_once.stream.shapes import Part
 
@@ -190,9 +190,9 @@ class Lifecycle:
                 return Case.RUNS_AGAIN
             case "resume":
                 return Case.CUT_SHORT
-        graph = lineage(fact.task)[:-1]
+        graph = home(fact.task)
         known = [entry for entry in self._ledger.entries(fact.id) if entry.task]
-        is_outer = all(lineage(entry.task)[: len(graph)] != graph for entry in known)
+        is_outer = all(graph not in lineage(entry.task) for entry in known)
         return Case.OF_OUTER_GRAPH if graph and is_outer else Case.REMOVED
 
     def feed(self, part: Part) -> Iterator[Operation]:
@@ -308,9 +308,8 @@ class Lifecycle:
 
     def _beside(self, fact: MessageFact) -> list[Entry]:
         """What tasks of its graph have said under its id, its own too."""
-        graph = lineage(fact.task)[:-1]
         found = self._ledger.entries(fact.id)
-        return [each for each in found if lineage(each.task)[:-1] == graph]
+        return [each for each in found if home(each.task) == home(fact.task)]
 
     def _stands(self, fact: MessageFact, entry: Entry) -> None:
         self._recognized(fact, entry)
@@ -450,8 +449,7 @@ class Lifecycle:
 
     def _removed(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
         """A removal, under the ids by which the consumer knows the message."""
-        graph = lineage(fact.task)[:-1]
-        for known_id in self._ledger.forget(fact.id, home=graph[-1] if graph else ""):
+        for known_id in self._ledger.forget(fact.id, home=home(fact.task)):
             if known_id == fact.id:
                 yield Operation(Kind.REMOVE, Because.REMOVED, fact.part)
             else:

@@ -30,6 +30,11 @@ def lineage(task: str) -> tuple[str, ...]:
     )
 
 
+def home(task: str) -> str:
+    """The task that runs the graph of this one; empty for the outermost graph."""
+    return "".join(lineage(task)[-2:-1])
+
+
 def around(namespace: str) -> tuple[str, str]:
     """The namespace of the graph around a subgraph's, and the name of the call in it.
 

@@ -30,7 +30,7 @@ from pydantic import BaseModel
 from langgraph_once.stream.annotation import written_by
 from langgraph_once.stream.content import as_whole, content_of
 from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.messages_within import found_in_update
+from langgraph_once.stream.messages_within import ROOT_KEY, found_in_update
 from langgraph_once.stream.places import NS_SEP, Place
 from langgraph_once.stream.shapes import INTERRUPT_KEY, Part
 from langgraph_once.stream.state_cut import IsMessageKeyIn, listed
@@ -103,7 +103,6 @@ def _inside(value: Any) -> tuple[bytes, list[Any]]:
 
 
 METADATA_KEY = "__metadata__"
-ROOT_KEY = "__root__"
 
 
 def is_unchanged(part: Part, ledger: Ledger) -> bool:

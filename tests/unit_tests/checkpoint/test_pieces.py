@@ -224,6 +224,13 @@ def test_a_group_holds_no_more_than_one_that_is_written() -> None:
         database.load(manifest)
 
 
+def test_a_group_that_is_no_list_of_digests_is_damaged() -> None:
+    group = b"x" * (DIGEST_BYTES + 1)
+    database = Database({CUTTER.digest(group): group})
+    with pytest.raises(PayloadError, match="group of its pieces is damaged"):
+        database.load(PieceManifest("bytes", 100, b"", (b"", CUTTER.digest(group))))
+
+
 def test_pieces_of_a_byte_do_not_stand_for_millions() -> None:
     leaf = CUTTER.digest(b"x")
     database = Database({leaf: b"x"})

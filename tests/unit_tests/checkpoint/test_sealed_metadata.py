@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph_once.checkpoint.copying import transfer
 from langgraph_once.checkpoint.rewriting import Entering, Leaving, migrate
 from langgraph_once.checkpoint.values import READABLE
-from langgraph_once.errors import EncryptionError
+from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.stream import StreamAddress
 from tests.databases import is_postgres
 from tests.operations import verify
@@ -220,6 +220,28 @@ def test_metadata_open_nowhere_else(here: str) -> None:
             assert trouble.problem.startswith("metadata")
             whole.ask(here, into, texts[one], *one)
         assert verify(saver, SEALED).troubles == []
+
+
+@pytest.mark.parametrize("damaged", [["once2.aesgcm", "no base64"], ["once2.aesgcm"], 3])
+def test_damaged_metadata_are_told_and_leave_the_rest_alone(here: str, damaged: Any) -> None:
+    into = "UPDATE checkpoints SET metadata = ? WHERE thread_id = ?"
+    if is_postgres(here):
+        into = into.replace("?", "?::jsonb", 1)
+    with whole.once(here, SEALED) as saver:
+        put(saver, "damaged", {})
+        put(saver, "whole", {"user": "u"})
+        whole.ask(here, into, json.dumps({"__once_sealed": damaged}), "damaged")
+        with pytest.raises(PayloadError, match="metadata is damaged"):
+            saver.get_tuple(on("damaged"))
+        assert saver.get_tuple(on("whole")).metadata["user"] == "u"
+
+
+def test_one_checkpoint_is_listed_that_is_named(here: str) -> None:
+    with whole.once(here, SEALED) as saver:
+        first, second = put(saver, "t", {}), put(saver, "t", {})
+        for name in (first, second):
+            config = on("t", checkpoint_ns="", checkpoint_id=name)
+            assert [found.checkpoint["id"] for found in saver.list(config)] == [name]
 
 
 def test_rows_of_before_are_read_and_can_be_refused_and_sealed(here: str) -> None:

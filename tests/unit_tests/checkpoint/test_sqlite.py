@@ -2,6 +2,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -349,6 +350,29 @@ async def test_prune_refuses_another_strategy(saver: OnceSqliteSaver, fill: Any)
     with pytest.raises(ValueError, match=r"'keep'.*'keep_latest', 'delete' and 'delete_all'"):
         await saver.aprune(["one"], strategy="keep")
     assert len(await history(saver, "one")) == 2
+
+
+@pytest.mark.parametrize(
+    ("threads", "options", "error"),
+    [("one", {}, TypeError), (["one"], {"keep_last": 0}, ValueError)],
+)
+async def test_prune_refuses_what_would_delete_more_than_was_meant(
+    saver: OnceSqliteSaver, fill: Any, threads: Any, options: dict[str, Any], error: type[Exception]
+) -> None:
+    await fill(saver, "one")
+    with pytest.raises(error):
+        await saver.aprune(threads, **options)
+    assert len(await history(saver, "one")) == 2
+
+
+async def test_what_pruning_keeps_can_be_said_in_an_event_loop_too(
+    saver: OnceSqliteSaver, fill: Any
+) -> None:
+    *_, before, last = await fill(saver, "one", count=4)
+    await saver.aprune(["one"], keep_last=3, older_than=datetime(2020, 1, 1, tzinfo=UTC))
+    assert len(await history(saver, "one")) == 4  # nothing is that old
+    await saver.aprune(["one"], keep_last=2)
+    assert [kept.config for kept in await history(saver, "one")] == [last, before]
 
 
 async def test_prune_keeps_the_latest_with_its_writes_only(

@@ -15,6 +15,7 @@ from langgraph_once.events import (
     ChannelStreamingProcessor,
     TokenStreamingConfig,
     Transcript,
+    text_pieces,
 )
 from tests.corpus.graphs import node
 from tests.corpus.models import answers
@@ -149,6 +150,12 @@ def test_a_token_tells_the_block_it_belongs_to() -> None:
     events = told_of(answers(ANSWERS["everything"], wire=anthropic))
     places = {(e.kind, e.block_index) for e in events if e.type == "token"}
     assert places == {("reasoning", 0), ("text", 1)}
+
+
+def test_a_block_may_be_a_mere_text_and_a_thought_a_mapping() -> None:
+    thought = {"type": "reasoning_content", "reasoning_content": {"text": "Hm."}}  # as Bedrock's
+    said = text_pieces(AIMessage(["Hello", thought]))
+    assert [*said] == [("text", 0, "Hello"), ("reasoning", 1, "Hm.")]
 
 
 @pytest.mark.parametrize("wire", sorted(THINKING))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import closing
 from typing import Annotated, Any
 
 import pytest
@@ -362,6 +363,15 @@ def test_who_feeds_parts_of_a_thread_beside_its_ledger_goes_on() -> None:
     for data, about in ((asking, meta), (answer, tools)):
         events += [*processor.feed(Part((), "messages", data, about)), *processor.close()]
     assert told_calls(Transcript(events)) == [("send", {"to": "kim"}, ["sent"])]
+
+
+def test_a_new_turn_repeats_no_update_of_the_one_before() -> None:
+    ledger = Ledger()
+    ledger.updates[b"of the turn before"] = ledger.epoch
+    processor = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig(), ledger=ledger)
+    with closing(processor.stream_sync(chained(said(answers("One."))), ASKED)) as events:
+        next(events)
+        assert not ledger.updates
 
 
 def test_a_message_that_is_removed_in_the_next_turn_is_gone() -> None:

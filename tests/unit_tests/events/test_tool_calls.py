@@ -387,6 +387,13 @@ def test_what_is_kept_of_tool_calls_is_bounded() -> None:
     assert tracker.call_of("c1", HERE) is None
 
 
+def test_arguments_that_are_no_json_are_not_readable() -> None:
+    told = told_of([{"id": "c1", "name": "find", "args": "city: Paris", "index": 0}])
+    (progress,) = [e for e in told if e.type == "tool_call_progress"]
+    assert progress.partial_args is None
+    assert not progress.is_valid_json
+
+
 def test_partial_arguments_are_readable_at_each_step() -> None:
     told = told_of(
         [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from langgraph_once.platform.wiring import find_graphs, module_name
+from langgraph_once.platform.wiring import find_graphs, make_plan, module_name, with_graphs
 
 
 def write(root: Path, **files: str) -> None:
@@ -44,6 +46,55 @@ def test_ids_do_not_clash(tmp_path: Path) -> None:
     text = "import langgraph\ngraph = x.compile()\n"
     write(tmp_path, a___agent=text, b___agent=text, c___graph=text)
     assert set(find_graphs(tmp_path)) == {"agent", "b", "c"}
+
+
+def test_ids_are_found_for_any_number_of_graphs_of_one_name(tmp_path: Path) -> None:
+    text = "import langgraph\ngraph = x.compile()\nagent = y.compile()\n"
+    write(tmp_path, agent=text, a___agent=text, b___agent=text)
+    found = find_graphs(tmp_path)
+    assert len(found) == 6
+    assert len({*found.values()}) == 6
+
+
+GRAPHS = {"agent": "./app.py:graph"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"graphs": {}}', {"graphs": GRAPHS, "dependencies": ["."]}),
+        ('{"graphs": null, "dependencies": []}', {"graphs": GRAPHS, "dependencies": ["."]}),
+        # LangGraph takes one or the other.
+        ('{"source": {"kind": "uv"}}', {"graphs": GRAPHS, "source": {"kind": "uv"}}),
+        (
+            '{"dependencies": ["./mine"], "node": 20}',
+            {"graphs": GRAPHS, "dependencies": ["./mine"], "node": 20},
+        ),
+    ],
+)
+def test_graphs_are_put_where_a_file_names_none(text: str, expected: dict[str, Any]) -> None:
+    assert json.loads(with_graphs(text, GRAPHS)) == expected
+
+
+def test_what_is_wired_already_or_in_another_way_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graph.js").touch()
+    graphs = {
+        "ours": "langgraph_once.platform.graphs:ours",
+        "absent": "./absent.py:graph",
+        "script": "./graph.js:graph",
+        "odd": "app.graph",
+    }
+    text = json.dumps({"graphs": graphs})
+    plan = make_plan(text, database="", has_store=False, leave={})
+    assert json.loads(plan.text)["graphs"] == graphs
+    assert {name.removeprefix("graphs."): why for name, why in plan.left.items()} == {
+        "absent": "there is no file './absent.py'",
+        "script": "it is no Python",
+        "odd": "'app.graph' is not understood here",
+    }
 
 
 @pytest.fixture

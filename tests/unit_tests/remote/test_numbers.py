@@ -16,6 +16,7 @@ from langgraph_once.remote.alignment import (
     MAX_WAITING,
     AmbiguousError,
     Frame,
+    without_number,
 )
 from langgraph_once.remote.run_reader import RunReader
 from langgraph_once.stream import GAP_MODE, Part
@@ -217,6 +218,28 @@ def test_a_server_that_counts_no_attempts_begins_at_1_too() -> None:
     begun = [Frame("metadata", {"attempt": 1}, f"{10 * n}-0", 1) for n in (1, 2)]
     assert fed(reading, begun[0], token(1, "11-0"), token(2, "12-0")) == ["1", "2"]
     assert fed(reading, begun[1], token(1, "21-0"), token(2, "22-0")) == ["1", "2"]
+
+
+OURS = {"v": 1, "source": "model", "attempt": 1, "at": "node:1"}
+
+
+@pytest.mark.parametrize(
+    ("meta", "number"),
+    [
+        ({**TASK, "once": OURS, "once_n": 7}, 7),
+        ({**TASK, "once": OURS}, None),
+        ({**TASK, "once_n": 7}, None),  # a user's own, where nothing else is ours
+        ({**TASK, "once": OURS, "once_n": "7"}, None),
+    ],
+)
+def test_a_number_is_taken_from_what_our_server_has_said_alone(
+    meta: dict[str, Any], number: int | None
+) -> None:
+    rest, found = without_number([{"content": "Hi"}, meta])
+    assert found == number
+    left = {key: value for key, value in meta.items() if key != "once_n" or number is None}
+    assert rest == [{"content": "Hi"}, left]
+    assert without_number({"content": "Hi"}) == ({"content": "Hi"}, None)
 
 
 def test_of_a_run_without_log_comes_what_is_said_from_now_on() -> None:

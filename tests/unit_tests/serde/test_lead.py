@@ -18,6 +18,10 @@ class Holder:
     items: list[Any]
 
 
+class Rows(list[int]):
+    pass
+
+
 def thread(count: int) -> list[Any]:
     return [(HumanMessage, AIMessage)[at % 2](f"text {at}", id=str(at)) for at in range(count)]
 
@@ -26,6 +30,7 @@ GROWING: dict[str, Callable[[int], Any]] = {
     "a thread": thread,
     "a list": lambda count: [*range(count)],
     "a list of objects in others": lambda count: [Holder([each]) for each in thread(count)],
+    "a list of a class of its own": lambda count: Rows(range(count)),
     "a tuple": lambda count: tuple(map(str, range(count))),
     "keys that are no text": lambda count: {at: str(at) for at in range(count)},
     "a dictionary": lambda count: {str(at): at for at in range(count)},

@@ -13,6 +13,7 @@ from langgraph_once.errors import (
     ConfigError,
     EncodeError,
     EncryptionError,
+    PayloadError,
     SerdeError,
     SizeLimitError,
     UnknownTagError,
@@ -128,6 +129,13 @@ def test_a_database_may_hand_back_a_memoryview() -> None:
         once = serde(**settings)
         tag, data = once.dumps_typed(LONG)
         assert once.loads_typed((tag, memoryview(data))) == LONG  # type: ignore[arg-type]  # what drivers of databases hand out
+
+
+def test_a_database_may_hand_back_none_for_nothing_and_nothing_else_for_bytes() -> None:
+    assert serde().loads_typed(("null", None)) is None  # type: ignore[arg-type]  # as above
+    for payload in (None, 3, "text"):
+        with pytest.raises(PayloadError, match="where bytes belong"):
+            serde().loads_typed(("once2", payload))  # type: ignore[arg-type]  # as above
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,17 @@ def test_json_rows_name_their_constructors() -> None:
     assert names("json", json.dumps(rows).encode()) == {"shop.state:Cart", "shop:Item"}
 
 
+def test_types_beside_a_channel_that_nobody_could_write_are_told_with_theirs() -> None:
+    point = OnceSerializer().encoded([k.Point(1, 2)])[1]
+    channels = b"\x82" + packb("deep") + b"\x91" * 600 + point + packb("plain") + point[:1]
+    colour = OnceSerializer().encoded([k.Colour.RED])[1]
+    row = b"\x81" + packb("channel_values") + channels + colour[1:]
+    found = {
+        each.name.rpartition(":")[2]: where for each, where in mentions_in("once2", row).items()
+    }
+    assert found == {"Point": "", "Colour": "plain"}
+
+
 @pytest.mark.parametrize("codec", ["once2", "msgpack"])
 def test_the_channel_is_told_in_which_a_type_stands(codec: Any) -> None:
     values = {

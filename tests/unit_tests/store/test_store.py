@@ -199,6 +199,29 @@ async def test_a_filter_of_the_server_and_one_of_its_auth_both_hold() -> None:
             await store.asearch(ADA, filter={"n": {"$near": 1}})
 
 
+@pytest.mark.parametrize(
+    ("wanted", "keys"),
+    [
+        ({"name": {"$gt": "bob"}}, "1"),
+        ({"name": {"$lte": "bob"}}, "0"),
+        ({"name": {"$gt": 1}}, ""),  # of another type: neither is greater
+        ({"at": {"$eq": {"x": 1, "y": [1, True]}}}, "0"),
+        ({"at": {"$ne": {"x": 1, "y": [1, 1]}}}, "0"),  # true is not 1, at any depth
+    ],
+)
+async def test_texts_have_an_order_and_parts_are_compared_as_json(
+    wanted: dict[str, Any], keys: str
+) -> None:
+    items = [
+        {"name": "bob", "at": {"x": 1, "y": [1, True]}},
+        {"name": "eve", "at": {"x": 1, "y": [1, 1]}},
+    ]
+    async with open_store(":memory:", serde=serializer()) as store:
+        await store.abatch([PutOp(ADA, str(n), value) for n, value in enumerate(items)])
+        found = await store.asearch(ADA, filter=wanted)
+    assert {each.key for each in found} == {*keys}
+
+
 PATHS: list[dict[str, Any]] = [
     {"user.id": "u1"},
     {"user.id": {"$eq": "u1"}},

@@ -88,9 +88,6 @@ class _OwnForm(Form):
 class AdapterForm(_OwnForm):
     """Instances of the types of one `Adapter`."""
 
-    def matches(self, cls: type) -> bool:
-        return cls in self.adapter.types
-
     def maker(self, cls: type, extra: list[Any]) -> Maker:
         return lambda data: _asked(self.adapter.decode, UnreadableError, data)
 

@@ -430,9 +430,10 @@ class OldModelForm(Form):
             values, fields_set = _constructed(cls, data[0])
         _set(obj, "__dict__", values)
         slots[_FIELDS_SET].__set__(obj, {*_texts(fields_set)})  # past a descriptor of that name
+        undefined = imported("pydantic.v1.fields").Undefined
         for name, attribute in _private(cls).items():
             value = private[name] if name in private else attribute.get_default()
-            if value is not _undefined():
+            if value is not undefined:
                 slots[name].__set__(obj, value)
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
@@ -473,10 +474,6 @@ def _constructed(cls: Any, values: dict[str, Any]) -> tuple[dict[str, Any], list
     except Exception:  # whatever its validators raise
         made = cls.construct(**values)
     return dict(made.__dict__), [*made.__fields_set__]
-
-
-def _undefined() -> Any:
-    return imported("pydantic.v1.fields").Undefined
 
 
 FORMS: Final[tuple[Form, ...]] = (ModelForm(), OldModelForm(), UrlForm())

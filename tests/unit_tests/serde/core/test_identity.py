@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from langgraph_once.errors import EncodeError, SizeLimitError
+from langgraph_once.errors import EncodeError, SerdeError, SizeLimitError
+from langgraph_once.serde import Adapter
 from tests.examples import examples
-from tests.unit_tests.serde.core.classes import Box, Knot, Locked, Pair, Point, back
+from tests.unit_tests.serde.core.classes import Box, Knot, Locked, Pair, Point, back, once
 from tests.unit_tests.serde.fidelity.sameness import difference
+from tests.unit_tests.serde.hostile.build import (
+    again,
+    array,
+    graph,
+    node,
+    obj,
+    pack,
+    shared,
+    tupled,
+)
 
 
 @pytest.mark.parametrize("wrap", [list, tuple, lambda two: {"a": two[0], "b": [two[1]]}])
@@ -95,6 +107,37 @@ def test_values_of_any_depth_come_back(levels: int, wrap: Any) -> None:
 
 def _items(value: Any) -> list[Any]:
     return [*value.values()] if isinstance(value, dict) else [*value]
+
+
+def test_what_holds_itself_too_often_for_reading_is_not_written() -> None:
+    """Python frees all of it in one go, on the C stack."""
+
+    def tree(count: int) -> list[Any]:
+        value: list[Any] = []
+        value += [defaultdict(list, {"tree": value}) for _ in range(count)]
+        return value
+
+    found = back(tree(1000))
+    assert found[999]["tree"] is found
+    with pytest.raises(EncodeError, match="reading would refuse it: it is nested too deep"):
+        back(tree(6000))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        graph(pack(b"a head"), tupled(node(0))),
+        graph(array(node(2)), array(), array(node(1))),
+        graph(tupled(node(1)), array(node(1))),
+        graph(obj("own:adapter", "builtins:int", node(0))),
+        graph(obj("stock", "builtins:int", node(0), 0)),
+        array(shared(pack(b"a head")), again(0)),
+    ],
+)
+def test_a_damaged_value_that_holds_itself_is_refused(row: bytes) -> None:
+    adapter = Adapter(name="adapter", types=(Point,), encode=vars, decode=Point.model_validate)
+    with pytest.raises(SerdeError):
+        once(adapter, on_unavailable="raise").loads_typed(("once2", row))
 
 
 def test_a_list_that_doubles_at_each_level_is_not_written_out() -> None:

@@ -75,6 +75,27 @@ def test_what_langgraph_cannot_write_either_is_an_error_with_its_place(
     assert caught.value.path == path
 
 
+def test_what_contains_itself_and_a_lock_is_an_error_with_its_place() -> None:
+    value: list[Any] = [[threading.Lock()]]
+    value.append(value)
+    with pytest.raises(EncodeError, match="lock") as caught:
+        once().dumps_typed(value)
+    assert caught.value.path == "[0][0]"
+
+
+def test_the_path_to_what_stands_deep_leaves_out_its_middle() -> None:
+    value = {"a": [frozenset({Box(threading.Lock())})]}
+    with pytest.raises(EncodeError) as caught:
+        once().dumps_typed(value)
+    assert caught.value.path == "[key 0][0]{...}.content"
+    deep: Any = threading.Lock()
+    for _ in range(40):
+        deep = [deep]
+    with pytest.raises(EncodeError) as caught:
+        once().dumps_typed(deep)
+    assert caught.value.path == f"{'[0]' * 12}...{'[0]' * 12}"
+
+
 def test_an_error_quotes_nothing_of_the_value() -> None:
     class Loud(BaseModel):
         value: Any

@@ -11,7 +11,7 @@ import importlib.util
 import json
 import pickle
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -25,7 +25,7 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
+from langgraph_once.errors import EncodeError, PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer, Opaque, OpaqueDict, OpaqueList, OpaqueStr
 
 SHOP = "shop_of_this_test"
@@ -57,6 +57,15 @@ class Words(str):
 class Rows(list):
     pass
 """
+
+
+@dataclass
+class Folder:
+    items: list[Any]
+
+
+class Thing:
+    """LangGraph writes no class."""
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +163,49 @@ def test_what_was_changed_in_a_stand_in_is_stored(
     back = ours().loads_typed(again)
     assert back[0] == shop.Record(4, "a")
     assert back[5] == [1, 2]
+
+
+@pytest.mark.parametrize("writer", ["msgpack", "LangGraph"])
+@pytest.mark.parametrize("codec", ["once2", "msgpack"])
+def test_what_was_changed_in_a_stand_in_of_langgraphs_rows_is_stored_as_data(
+    shop: Any, monkeypatch: pytest.MonkeyPatch, writer: str, codec: str
+) -> None:
+    row = WRITERS[writer].dumps_typed(objects(shop))
+    gone(shop, monkeypatch, "class")
+    found = ours().loads_typed(row)
+    found[0]["number"] = 4
+    back = ours().loads_typed(ours(codec).dumps_typed(found))
+    assert back == [{**FIELDS, "number": 4}, *SHOWN[1:4]]
+    assert type(back[0]) is dict
+    if codec == "once2":  # in what contains itself, too
+        found.append(found)
+        again = ours().loads_typed(ours().dumps_typed(found))
+        assert again[:4] == back
+        assert again[4] is again
+
+
+def test_a_stand_in_becomes_the_object_again_in_a_row_that_langgraph_reads(
+    shop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = [*objects(shop)[:2], {shop.Mode.FAST: 1}]
+    row = ours().dumps_typed(values)
+    with monkeypatch.context() as without:
+        gone(shop, without, "class")
+        again = ours("msgpack").dumps_typed(ours().loads_typed(row)[:2])
+    assert STOCK.loads_typed(again) == values[:2]
+
+
+def test_what_langgraph_would_have_nothing_of_is_not_written_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = ours().dumps_typed(Thing)
+    monkeypatch.delattr(sys.modules[__name__], "Thing")
+    found = ours().loads_typed(row)
+    assert type(found) is Opaque
+    assert found != object()
+    assert found._asdict() == found.payload
+    with pytest.raises(EncodeError, match="Opaque"):
+        ours("msgpack").dumps_typed([found])
 
 
 def test_a_stand_in_can_be_copied_pickled_and_sent_as_json(
@@ -283,6 +335,30 @@ def test_a_class_that_was_defined_anew_is_the_one_that_is_made(
     assert [*map(type, reader.loads_typed(row))] == [*map(type, objects(shop))]
 
 
+def test_objects_in_an_object_are_stand_ins_each_if_their_class_is_gone(
+    shop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = ours().dumps_typed(Folder([shop.Record(1, "a"), shop.Record(2, "b")]))
+    gone(shop, monkeypatch, "class")
+    found = ours().loads_typed(row)
+    assert [*map(type, found.items)] == [OpaqueDict, OpaqueDict]
+    with pytest.raises(PayloadError, match=f"{SHOP}:Record could not be rebuilt"):
+        ours(on_unavailable="raise").loads_typed(row)
+
+
+def test_what_contains_itself_and_fits_its_class_no_more_is_named(
+    shop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = shop.Record(1, "a")
+    value.text = value
+    row = ours().dumps_typed([value])
+    fields = ["price", "number", "text"]
+    other = make_dataclass("Record", fields, namespace={"__module__": SHOP})
+    monkeypatch.setattr(shop, "Record", other)
+    with pytest.raises(PayloadError, match=f"{SHOP}:Record could not be rebuilt: .*price"):
+        ours().loads_typed(row)
+
+
 def test_what_contains_itself_has_an_opaque_for_each_object_whose_class_is_gone(
     shop: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,3 +376,6 @@ def test_what_contains_itself_has_an_opaque_for_each_object_whose_class_is_gone(
     tree = OnceSerializer().loads_typed(back)["tree"]
     assert (tree.number, tree.text[0].number) == (1, 2)
     assert tree.text[0].text is tree
+    gone(shop, monkeypatch, "class")
+    with pytest.raises(PayloadError, match=f"{SHOP}:Record could not be rebuilt"):
+        ours(on_unavailable="raise").loads_typed(row)

@@ -31,6 +31,13 @@ def message(number: int) -> Any:
     return kinds[number % len(kinds)]
 
 
+class Step(BaseModel):
+    """Nothing in it may hold objects."""
+
+    number: int
+    text: str
+
+
 WRAPS: list[Any] = [
     lambda thread: thread,
     lambda thread: {"messages": thread, "n": 1},
@@ -54,6 +61,13 @@ def test_a_thread_comes_back_wherever_it_stands(wrap: Any, count: int) -> None:
 def test_a_thread_holds_each_head_once(wrap: Any) -> None:
     data = ONCE.dumps_typed(wrap([message(number) for number in range(100)]))[1]
     assert data.count(b"langchain_core.messages.human:HumanMessage") <= 2
+
+
+@pytest.mark.parametrize("wrap", WRAPS[:2])
+def test_a_list_of_models_of_one_class_holds_their_head_once(wrap: Any) -> None:
+    value = wrap([Step(number=number, text=str(number)) for number in range(20)])
+    assert difference(value, back(value)) is None
+    assert ONCE.dumps_typed(value)[1].count(b"Step") == 1
 
 
 def test_a_message_that_stands_twice_stays_one() -> None:

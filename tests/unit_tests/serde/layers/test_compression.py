@@ -143,6 +143,12 @@ def test_a_flipped_bit_never_yields_other_bytes(position: int, bit: int) -> None
         assert layer().decompress(bytes(blob), tag=TAG) == data
 
 
+def test_a_frame_of_another_writer_need_not_say_its_size() -> None:
+    stream = zstd.ZstdCompressor()
+    frame = stream.compress(b"x" * 5000) + stream.flush()
+    assert layer().decompress(frame, tag=TAG) == b"x" * 5000
+
+
 def test_threads_do_not_share_a_compressor() -> None:
     shared = layer()
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from pydantic import SecretStr
 
 from langgraph_once.errors import ConfigError, EncryptionError
-from langgraph_once.serde.encryption import BoundTo, KeyRing
+from langgraph_once.serde.encryption import BoundTo, KeyRing, UpstreamCipher
 
 TAG = "msgpack+aesgcm"
 
@@ -138,6 +138,16 @@ def test_a_malformed_key_is_named_but_not_shown(key_id: str, secret: str) -> Non
     assert not secret or secret not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_of_a_key_with_half_a_character_no_error_holds_it() -> None:
+    half = "\udc80"  # a variable may have any bytes
+    with pytest.raises(ConfigError, match="bytes of utf-8") as of_ours:
+        KeyRing({half: SecretStr("")})
+    with pytest.raises(ConfigError, match="bytes of utf-8") as of_langgraphs:
+        UpstreamCipher(SecretStr(half * 16))
+    assert half not in str(of_langgraphs.value)
+    assert of_ours.value.__context__ is of_langgraphs.value.__context__ is None
 
 
 def test_the_repr_names_the_keys_only() -> None:

@@ -134,15 +134,22 @@ def attributed() -> Any:
     return value
 
 
+def noted() -> Any:
+    value: Any = np.ma.array([1, 2], mask=[True, False])
+    value._optinfo["about"] = 1
+    return value
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
+        (noted(), "masked array with attributes"),
         (np.zeros(1, np.dtype("i4", metadata={"a": 1})), "metadata"),
         (np.zeros(3, "V0"), "without size"),
         (np.zeros(1, {"names": ["a"], "formats": ["O"], "itemsize": 1 << 20}), "nearly empty"),
         (attributed(), "attributes"),
     ],
-    ids=["metadata", "no size", "nearly empty", "attributes"],
+    ids=["notes", "metadata", "no size", "nearly empty", "attributes"],
 )
 def test_what_would_not_be_the_whole_is_not_written(value: Any, reason: str) -> None:
     with pytest.raises(UnwritableError, match=reason):

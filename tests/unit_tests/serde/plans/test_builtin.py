@@ -47,6 +47,12 @@ class Colour(enum.Enum):
     CRIMSON = "red"  # noqa: PIE796  # an alias
 
 
+class Settings(enum.Enum):
+    """Its values cannot be hashed."""
+
+    SMALL = {"size": [1, (2, 3)]}  # noqa: RUF012  # a member
+
+
 class Names(enum.StrEnum):
     fast = "fast"
 
@@ -101,11 +107,23 @@ def test_a_member_comes_back_as_itself(member: Any) -> None:
     [
         *((Names.fast, "fast"), (Colour.RED, ["RED", "red"]), (Bits(5), [None, 5])),
         *((Holding.OBJECT, ["OBJECT"]), (Access.BOTH, ["BOTH", 3])),
+        (Settings.SMALL, ["SMALL", {"size": [1, (2, 3)]}]),
     ],
     ids=repr,
 )
 def test_the_data_are_the_name_and_the_value_where_it_is_another(member: Any, data: Any) -> None:
     assert take(member) == data
+
+
+def test_what_others_have_made_into_what_it_is_not_is_no_more_than_langgraph_writes() -> None:
+    stray = object.__new__(Colour)
+    stray._name_, stray._value_ = "BLUE", 7
+    with pytest.raises(UnwritableError, match="does not have"):
+        take(stray)
+    assert back([stray]) == [7]
+    longer = tuple.__new__(Point, (1, 2, 3))
+    with pytest.raises(UnwritableError, match="another number of items"):
+        take(longer)
 
 
 @pytest.mark.parametrize("member", [*Colour, *Names, *Level, *OldMode, Bits(5)], ids=repr)

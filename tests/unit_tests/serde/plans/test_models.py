@@ -353,6 +353,27 @@ def test_a_model_that_was_never_initialised_cannot_be_taken() -> None:
         take(object.__new__(Plain))
 
 
+class OldUnset(pydantic.v1.BaseModel):
+    name: str
+    _token: str = pydantic.v1.PrivateAttr()
+
+
+def test_a_private_attribute_that_was_never_set_is_not_set() -> None:
+    found = back([OldUnset(name="a")])[0]
+    assert found == OldUnset(name="a")
+    assert not hasattr(found, "_token")
+
+
+def test_what_others_have_put_into_a_model_that_no_field_takes_cannot_be_taken() -> None:
+    unnamed, strange = Plain(name="a"), OldAddress.construct()
+    unnamed.__pydantic_fields_set__.add(1)  # type: ignore[arg-type]  # no name, as is tested
+    strange.__dict__["stray"] = 1
+    with pytest.raises(UnwritableError, match="is not text"):
+        ModelForm().extra(unnamed)
+    with pytest.raises(UnwritableError, match="that is no field"):
+        take(strange)
+
+
 def test_the_fields_set_stand_in_the_head_and_the_values_are_the_data() -> None:
     value = Plain(name="a", count=1)
     assert take(value) == vars(value)

@@ -420,6 +420,24 @@ def test_what_a_call_of_its_class_makes_is_opaque_if_it_is_not() -> None:
     assert again.loads_typed(again.dumps_typed(found))[0].name == "a"
 
 
+def test_an_attribute_that_no_code_can_name_is_not_taken() -> None:
+    made = o.Basket(1)
+    made.__dict__[3] = 4  # type: ignore[index]  # as is tested
+    with pytest.raises(UnwritableError, match="name is not text"):
+        take(made)
+
+
+def test_a_struct_is_its_fields_and_nothing_else() -> None:
+    msgspec = pytest.importorskip("msgspec")
+    fields = [("number", int)]
+    with pytest.raises(UnwritableError, match="more than its fields"):
+        take(msgspec.defstruct("Open", fields, dict=True)(1))
+    struct = msgspec.defstruct("Struct", fields)
+    assert make(struct, take(struct(1))) == struct(1)
+    with pytest.raises(UnavailableError, match="other fields"):
+        make(struct, {"count": 1})
+
+
 @pytest.mark.parametrize("value", [operator.itemgetter, o.Basket(1).items.append], ids=label)
 def test_what_something_else_makes_is_refused(value: Any) -> None:
     class Odd:

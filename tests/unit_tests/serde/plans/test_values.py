@@ -159,6 +159,11 @@ def test_a_path_of_another_system_gives_its_parts_as_with_langgraph() -> None:
     assert BY_NUMBER[other]("C:\\a\\b") == ["C:\\", "a", "b"]
 
 
+def test_a_range_that_nobody_could_print_is_not_written() -> None:
+    with pytest.raises(UnwritableError, match="too large"):
+        BY_TYPE[range].take(range(2**100_000))
+
+
 def test_a_pattern_that_prints_is_not_written() -> None:
     import contextlib
     import io

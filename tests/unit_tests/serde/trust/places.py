@@ -89,6 +89,37 @@ class Called(metaclass=_Calling):
     pass
 
 
+class _Noting(type):
+    """Takes part in making classes, as a registry does, and in nothing else."""
+
+    known: typing.ClassVar[list[str]] = []
+
+    def __new__(cls, name: str, *made: Any) -> Any:
+        cls.known.append(name)
+        return super().__new__(cls, name, *made)
+
+
+class _NotingModels(type(pydantic.BaseModel)):  # type: ignore[misc]  # pydantic's own
+    pass
+
+
+class _NotingEnums(enum.EnumMeta):
+    pass
+
+
+@dataclass
+class Noted(metaclass=_Noting):
+    text: str = ""
+
+
+class NotedModel(pydantic.BaseModel, metaclass=_NotingModels):
+    text: str = ""
+
+
+class NotedColour(enum.Enum, metaclass=_NotingEnums):
+    RED = 1
+
+
 class Renamed:
     pass
 
@@ -102,6 +133,7 @@ class _Hiding(Record):
 Hiding = _Hiding
 Old = Record
 DATA = (Record, Model, OldModel, Attributes, Colour, Pair, Text, Money, Table, RefusedError)
+NOTED = (Noted("a"), NotedModel(text="a"), NotedColour.RED)
 HOOKS = (Deleting, Called, Hiding)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.lookup import (
     find,
     hook_of,
@@ -98,6 +102,17 @@ def test_hooks_that_run_without_being_asked_are_found() -> None:
     assert hook_of(places.Ordinary) is None
 
 
+@pytest.mark.parametrize("value", places.NOTED)
+def test_a_metaclass_that_only_takes_part_in_making_classes_is_no_hook(value: Any) -> None:
+    """What Python's own `object` has is no code of the class."""
+    serde = OnceSerializer()
+    assert hook_of(type(value)) is None
+    for writer in (serde, JsonPlusSerializer()):
+        found = serde.loads_typed(writer.dumps_typed(value))
+        assert type(found) is type(value)
+        assert found == value
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -115,6 +130,26 @@ def test_hooks_that_run_without_being_asked_are_found() -> None:
 )
 def test_only_names_of_modules_are_imported(name: str, expected: bool) -> None:
     assert is_module_name(name) is expected
+
+
+def test_a_module_that_another_thread_fails_to_import_holds_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "failing_of_this_test"
+    (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(.3)\nclass Late: pass\n1 / 0")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def load() -> None:
+        with suppress(ZeroDivisionError):
+            importlib.import_module(name)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    while name not in sys.modules:
+        time.sleep(0.01)
+    assert find(name, "Late") is None
+    thread.join()
+    assert imported(name) is None
 
 
 def test_a_module_that_another_thread_imports_is_waited_for(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, RemoveMessage
 from langgraph.graph import START, MessagesState, StateGraph
+from pydantic import BaseModel
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, dedup
@@ -81,3 +82,51 @@ def test_a_reader_that_says_it_adds_up_all_modes_has_a_copy_once(modes: list[str
     chunks = dedup(copies().stream(ASKED, stream_mode=modes), stream_mode=modes, config=config)
     told = (chunk for chunk in chunks if chunk[0] != "updates" or chunk[1]["node"]["messages"])
     assert merged(told, replaces=False) == {TEXT: 1}
+
+
+SAID = AIMessage("Hi", id="named")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("updates", {"n": {"messages": ("ai", "Hi")}}),
+        ("updates", {"n": {"messages": AIMessage("Hi")}}),
+        ("updates", {"n": {"messages": {"role": "ai", "content": "Hi", "id": "named"}}}),
+        ("values", {"messages": [AIMessage("Hi")]}),
+    ],
+)
+def test_a_state_says_once_what_had_no_id_or_was_no_message_yet(told: Any) -> None:
+    chunks: list[Any] = [
+        told,
+        ("values", {"messages": [SAID]}),
+        ("updates", {"n": {"messages": [SAID]}}),
+    ]
+    cut = DedupConfig(state="new_messages")
+    first, *later = dedup(chunks, stream_mode=["updates", "values"], config=cut)
+    assert first == told
+    assert later == [("values", {"messages": []}), ("updates", {"n": {"messages": []}})]
+
+
+def test_what_the_reducer_will_refuse_is_left_to_it() -> None:
+    update = ("updates", {"n": {"messages": [{"role": "nobody", "content": "Hi"}, SAID]}})
+    alone = ("updates", {"n": {"messages": {"role": "nobody", "content": "Hi"}}})
+    cut = DedupConfig(state="new_messages")
+    assert list(dedup([alone, update], stream_mode=["updates"], config=cut)) == [alone, update]
+
+
+class Typed(BaseModel):
+    messages: list[Any]
+    note: str = ""
+
+
+def test_a_state_that_is_a_model_is_cut_as_one() -> None:
+    meta = {"langgraph_node": "n", "langgraph_checkpoint_ns": "n:1"}
+    chunks: list[Any] = [
+        ("messages", (SAID, meta)),
+        ("values", Typed(messages=[SAID], note="kept")),
+    ]
+    cut = DedupConfig(state="new_messages")
+    *_, (_, state) = dedup(chunks, stream_mode=["messages", "values"], config=cut)
+    assert state == Typed(messages=[], note="kept")
+    assert chunks[-1] == ("values", Typed(messages=[SAID], note="kept"))  # as it was given

@@ -185,8 +185,9 @@ class TestBadInput:
         assert list(deduplicator.feed(part)) == [part]
         assert deduplicator.stats.unknown == {"of-the-future": 1}
 
-    def test_a_chunk_of_a_wrong_shape_is_refused(self) -> None:
-        chunks: Any = [("messages", (AIMessage("Hi", id="m"), {})), "nonsense"]
+    @pytest.mark.parametrize("chunk", ["nonsense", 5, (), ("messages", 5), (None, {})])
+    def test_a_chunk_of_a_wrong_shape_is_refused(self, chunk: Any) -> None:
+        chunks: Any = [("messages", (AIMessage("Hi", id="m"), {})), chunk]
         with pytest.raises(StreamError):
             list(dedup(chunks, stream_mode=ALL_MODES))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from langchain_core.messages import (
@@ -15,7 +16,13 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import tool_call_chunk
 
-from langgraph_once.stream.content import Content, StreamedContent, content_of
+from langgraph_once.stream.content import (
+    NO_DETAILS,
+    Content,
+    StreamedContent,
+    content_of,
+    details_of,
+)
 
 
 def streamed(*chunks: AIMessageChunk) -> Content:
@@ -23,6 +30,19 @@ def streamed(*chunks: AIMessageChunk) -> Content:
     for chunk in chunks[1:]:
         content.extend(chunk)
     return content.content()
+
+
+def test_details_that_cannot_be_compared_count_as_the_same() -> None:
+    one, other = (AIMessage("Hi", additional_kwargs={"at": np.zeros(2)}) for _ in "ab")
+    gained = details_of(one).gained_by(details_of(other))
+    assert gained == NO_DETAILS
+
+
+def test_what_a_block_lists_is_part_of_what_it_says() -> None:
+    cited: Any = [{"type": "citations", "sources": ["a", {"page": 1}]}]
+    others: Any = [{"type": "citations", "sources": ["a", {"page": 2}]}]
+    assert streamed(AIMessageChunk(content=cited)) == content_of(AIMessage(cited))
+    assert content_of(AIMessage(cited)) != content_of(AIMessage(others))
 
 
 def test_calls_that_come_whole_bear_no_index() -> None:

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.types import Interrupt
 
-from langgraph_once import dedup
+from langgraph_once import adedup, dedup
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.shapes import (
     Part,
@@ -16,6 +16,7 @@ from langgraph_once.stream.shapes import (
     event_part,
     mode_set,
     reader,
+    revive,
     sdk_part,
     token_reader,
     v2_part,
@@ -160,11 +161,70 @@ class TestOtherSources:
         with pytest.raises(StreamError, match="expected"):
             event_part({"method": "values", "params": params})
 
-    @pytest.mark.parametrize("chunk", [None, 3, {}, ("a",), (1, 2), {"method": "values"}])
+    @pytest.mark.parametrize(
+        "chunk",
+        [
+            *(None, 3, {}, ("a",), (1, 2), {"method": "values"}),
+            {"method": 3, "params": {"namespace": [], "data": 1}},
+        ],
+    )
     def test_other_shapes_are_refused(self, chunk: Any) -> None:
         for read in (sdk_part, event_part):
             with pytest.raises(StreamError):
                 read(chunk)
+
+
+class Chunks:
+    """As of a client: to be iterated over, and no generator."""
+
+    def __init__(self, chunks: list[Any]) -> None:
+        self._chunks = iter(chunks)
+
+    def __aiter__(self) -> Chunks:
+        return self
+
+    async def __anext__(self) -> Any:
+        for chunk in self._chunks:
+            return chunk
+        raise StopAsyncIteration
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+async def test_chunks_may_come_from_any_iterable_and_be_none(count: int) -> None:
+    chunks: Any = [(AIMessage("Hi", id=str(number)), {}) for number in range(count)]
+    assert list(dedup(chunks, stream_mode="messages")) == chunks
+    told = adedup(Chunks(chunks), stream_mode="messages")
+    assert [chunk async for chunk in told] == chunks
+
+
+async def test_what_a_stream_ends_with_is_told_in_an_event_loop_too() -> None:
+    """A message that waits for an id no state shows goes out at the end, under ours."""
+    note = {"v": 1, "source": "node", "attempt": 1, "at": "n:1", "unnamed": True}
+    meta = {"langgraph_checkpoint_ns": "n:1", "once": note}
+    chunks: Any = [("messages", (AIMessage("Hi", id="ours"), meta))]
+    asked: Any = {"stream_mode": ["messages", "values"]}
+    here = [*dedup(chunks, **asked)]
+    assert [message.text for _, (message, _) in here] == ["Hi"]
+    assert [chunk async for chunk in adedup(Chunks(chunks), **asked)] == here
+
+
+@pytest.mark.parametrize(
+    "malformed",
+    [
+        {"type": "ai", "content": 3},
+        {"type": "tool", "content": "", "tool_call_id": []},
+        {"type": "OfTheFutureMessageChunk", "content": ""},
+        {"type": "of the future", "content": ""},
+        {"type": 3, "content": ""},
+    ],
+)
+def test_what_is_no_message_after_all_stays_the_json_that_it_is(malformed: dict[str, Any]) -> None:
+    value = {"id": "m", "additional_kwargs": {}, "response_metadata": {}, **malformed}
+    state = {"messages": [value], "__interrupt__": ["not one", {"value": "ask?", "id": "i"}]}
+    assert revive(state) == {
+        "messages": [value],
+        "__interrupt__": ("not one", Interrupt("ask?", id="i")),
+    }
 
 
 def test_a_remote_chunk_with_interrupts_keeps_the_metadata_of_its_message() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langchain_core.language_models import FakeStreamingListLLM
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
@@ -52,6 +53,14 @@ def test_in_a_graph_that_nobody_can_look_into_nothing_is_made_of_values(value: A
         return {"messages": [AIMessage("done", id="done")]}
 
     assert said(exactly(graph_of(MessagesState, calls)), subgraphs=True) == [("ai", "done")]
+
+
+def test_the_words_of_a_model_that_is_no_chat_model_are_no_messages() -> None:
+    def asks(_: MessagesState) -> dict[str, Any]:
+        words = FakeStreamingListLLM(responses=["some words"]).stream("Go on.")
+        return {"messages": [AIMessage("".join(words), id="done")]}
+
+    assert said(exactly(graph_of(MessagesState, asks))) == [("ai", "some words")]
 
 
 def test_what_is_in_a_value_that_a_reducer_takes_is_no_message() -> None:
