@@ -119,7 +119,8 @@ class _ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
         """A file; all that share a server; an eighth of a file whose many tests share nothing.
 
-        Tests of one scenario stay together: what they have played of it is cached.
+        Tests of one scenario stay together, in `events` those of all files: what they have played
+        of it is cached.
         """
         file = nodeid.partition("::")[0]
         if together := TOGETHER.match(file):
@@ -127,7 +128,8 @@ class _ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         split = SPLIT | SPLIT_IN_PRODUCT if self.config.option.markexpr == "product" else SPLIT
         is_split = split & {*Path(file).parts}
         case = nodeid.partition("[")[2] or nodeid
-        return f"{file} {crc32(case.encode()) % 8}" if is_split else file
+        whole = file.partition("/test_")[0] if "/events/" in file else file
+        return f"{whole} {crc32(case.encode()) % 8}" if is_split else file
 
     def _assign_work_unit(self, node: object) -> None:
         """Every other worker takes what waits, the others what computes, as long as there is some.
