@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,20 @@ def place(page: str) -> Path:
     """Return the file of a page; its folder is made."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     return FOLDER / f"{page}.md"
+
+
+def row(*cells: object) -> str:
+    """Return a line of a table."""
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], *, rest: str = "--:"
+) -> Iterator[str]:
+    """Yield the lines of a table; `rest` aligns all columns but the first: numbers, or `---`."""
+    yield row(*heads)
+    yield f"|---|{f'{rest}|' * (len(heads) - 1)}"
+    yield from (row(*cells) for cells in rows)
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph_supervisor import create_supervisor
@@ -125,6 +124,8 @@ def deep(models: Models) -> Scenario:
     more, wish = turn("And one more wish.")
 
     def graph() -> Any:
+        from deepagents import create_deep_agent  # which takes each worker of pytest a while
+
         scout: Any = {
             "name": "scout",
             "description": "Looks.",

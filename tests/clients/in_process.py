@@ -1,6 +1,7 @@
 """Readers that run the graph in their own process: by hand, over LangServe, over AG-UI.
 
 None of them takes back what it has shown. Each plays a graph of the zoo on a thread of its own.
+What is imported in a function takes a quarter of a second, which each worker of pytest would take.
 """
 
 from __future__ import annotations
@@ -14,12 +15,9 @@ from uuid import uuid4
 
 import httpx
 from ag_ui.core import RunAgentInput, UserMessage
-from ag_ui_langgraph import LangGraphAgent
-from fastapi import FastAPI
 from langchain_core.messages import AIMessageChunk
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from langserve import add_routes
 
 from langgraph_once import once
 from tests.clients.graphs import Animal
@@ -91,6 +89,9 @@ async def langserve(
     graph: Graph, thread: str, turn: dict[str, Any], screen: Screen
 ) -> AsyncIterator[None]:
     """The events of LangServe's own route, which knows no resume."""
+    from fastapi import FastAPI
+    from langserve import add_routes
+
     if "resume" in turn:
         raise RunFailedError("LangServe has no command to resume")
     app, bubbles = FastAPI(), Bubbles(screen)
@@ -129,6 +130,8 @@ async def ag_ui(
     graph: Graph, thread: str, turn: dict[str, Any], screen: Screen
 ) -> AsyncIterator[None]:
     """AG-UI's `LangGraphAgent`, and its messages as the AG-UI client folds them."""
+    from ag_ui_langgraph import LangGraphAgent
+
     agent = LangGraphAgent(name="agent", graph=graph)
     resumed = {"command": {"resume": turn["resume"]}} if "resume" in turn else {}
     said = turn.get("input", {}).get("messages", [])

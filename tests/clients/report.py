@@ -7,8 +7,8 @@ import json
 import shutil
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,10 +20,9 @@ from tests.clients.javascript_clients import SOURCES, VARIANTS, javascript_front
 from tests.clients.judge import FAULTS, Verdict
 from tests.clients.play import NOT_KEPT, Cell, FrontEnd, play, python_front_ends, worse_cells
 from tests.clients.server import zoo_server
-from tests.clients.traffic import ENCODINGS, MODES, bytes_per_token
 from tests.integration_tests.aegra import AEGRA_VERSION, aegra_server
 from tests.postgres_server import postgres_server
-from tests.proof import place
+from tests.proof import place, table
 
 AGAIN = 2
 """How often a graph that looks worse is played again."""
@@ -34,36 +33,27 @@ INSTEAD = (
     "is there twice, one stands in its place.",
 )
 
-Weights = dict[tuple[str, str, bool], float]
-
 
 def main() -> None:
     """Play everything and write the page."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with zoo_server(folder) as server:
-            found, weights = asyncio.run(_measure(server.url, folder))
+            found = asyncio.run(_measure(server.url, folder))
         with postgres_server() as database, aegra_server(folder / "aegra", database) as url:
             on_aegra = asyncio.run(_on_aegra(url))
-    text = "\n".join(_page(found, on_aegra, weights)) + "\n"
+    text = "\n".join(_page(found, on_aegra)) + "\n"
     place("clients").write_text(text, encoding="utf-8")
     for cell, what in (*_worse(found), *_worse(on_aegra)):
         sys.stderr.write(f"worse: {cell.animal}, {cell.front_end}: {what}\n")
 
 
-async def _measure(url: str, folder: Path) -> tuple[dict[Cell, Verdict], Weights]:
-    weights = {
-        (modes, encoding, wrapped): await bytes_per_token(url, modes, encoding, wrapped=wrapped)
-        for modes in MODES
-        for encoding in ENCODINGS
-        for wrapped in (False, True)
-    }
+async def _measure(url: str, folder: Path) -> dict[Cell, Verdict]:
     found: dict[Cell, Verdict] = {}
     async with get_client(url=url, headers=NOT_KEPT) as client:
         for name, front_end in {**python_front_ends(client), **_javascript(folder)}.items():
             found |= await play(url, {name: front_end}, ZOO, again=AGAIN)
-    found |= await play_in_process(ZOO, again=AGAIN)
-    return found, weights
+    return found | await play_in_process(ZOO, again=AGAIN)
 
 
 async def _on_aegra(url: str) -> dict[Cell, Verdict]:
@@ -79,9 +69,7 @@ def _javascript(folder: Path) -> Mapping[str, FrontEnd]:
     return javascript_front_ends(folder) if shutil.which("node") else {}
 
 
-def _page(
-    found: dict[Cell, Verdict], on_aegra: dict[Cell, Verdict], weights: Weights
-) -> Iterator[str]:
+def _page(found: dict[Cell, Verdict], on_aegra: dict[Cell, Verdict]) -> Iterator[str]:
     names = list(dict.fromkeys(cell.front_end for cell in found))
     moments = sum(verdict.moments for verdict in (found | on_aegra).values())
     yield from (
@@ -101,18 +89,15 @@ def _page(
         "thread. The tables count the texts or ids with a fault in each turn, not how often the",
         "fault was seen. `·` is none. If plain and wrapped are alike, there is one entry.",
         "",
-        "| fault | what it is |",
-        "|---|---|",
-        *(f"| {fault} | {what} |" for fault, what in FAULTS.items()),
+        *table(("fault", "what it is"), FAULTS.items(), rest="---"),
         "",
         "## All graphs together",
         "",
-        *_totals(found, names),
-        *list(_totals(on_aegra, dict.fromkeys(cell.front_end for cell in on_aegra)))[2:],
-        "",
-        "## All faults together, plain → wrapped",
-        "",
-        *_matrix(found, names),
+        *table(
+            ("client", "plain", "wrapped"),
+            (*_totals(found), *_totals(on_aegra)),
+            rest="---",
+        ),
         "",
         "## Graph by graph, plain → wrapped",
         "",
@@ -129,13 +114,6 @@ def _page(
             ]
             or ["Nowhere."]
         ),
-        "",
-        "## Bytes per token",
-        "",
-        "The body of one answer's stream as it is on the wire, for a client that does not name",
-        "itself.",
-        "",
-        *_weights(weights),
     )
 
 
@@ -159,27 +137,12 @@ def _both(plain: Counter[str], wrapped: Counter[str]) -> str:
     return f"{_shown(plain)} → {_shown(wrapped)}"
 
 
-def _totals(found: dict[Cell, Verdict], names: Iterable[str]) -> Iterator[str]:
-    yield "| client | plain | wrapped |"
-    yield "|---|---|---|"
-    for name in names:
-        sums = {False: Counter[str](), True: Counter[str]()}
-        for cell, verdict in found.items():
-            if cell.front_end == name:
-                sums[cell.wrapped].update(verdict.faults)
-        yield f"| {name} | {_shown(sums[False])} | {_shown(sums[True])} |"
-
-
-def _matrix(found: dict[Cell, Verdict], names: list[str]) -> Iterator[str]:
-    yield f"| graph | {' | '.join(names)} |"
-    yield "|---|" + "--:|" * len(names)
-    for animal in ZOO:
-        pairs = [
-            [found[Cell(animal.name, name, wrapped)].faults.total() for wrapped in (False, True)]
-            for name in names
-        ]
-        cells = [" → ".join(str(n or "·") for n in dict.fromkeys(pair)) for pair in pairs]
-        yield f"| {animal.name} | {' | '.join(cells)} |"
+def _totals(found: dict[Cell, Verdict]) -> Iterator[tuple[str, str, str]]:
+    sums: defaultdict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
+    for cell, verdict in found.items():
+        sums[cell.front_end, cell.wrapped] += verdict.faults
+    for name in dict.fromkeys(cell.front_end for cell in found):
+        yield name, _shown(sums[name, False]), _shown(sums[name, True])
 
 
 def _by_graph(found: dict[Cell, Verdict], names: list[str]) -> Iterator[str]:
@@ -205,15 +168,6 @@ def _worse(found: dict[Cell, Verdict]) -> Iterator[tuple[Cell, str]]:
         plain, wrapped = found[cell._replace(wrapped=False)], found[cell]
         told = (f"{fault} {plain.faults[fault]} → {wrapped.faults[fault]}" for fault in faults)
         yield cell, ", ".join(told)
-
-
-def _weights(weights: Weights) -> Iterator[str]:
-    yield "| modes | " + " | ".join(ENCODINGS) + " |"
-    yield "|---|" + "--:|" * len(ENCODINGS)
-    for modes in MODES:
-        pairs = [(weights[modes, e, False], weights[modes, e, True]) for e in ENCODINGS]
-        told = [f"{plain:.1f} → {once:.1f} ({once / plain - 1:+.1%})" for plain, once in pairs]
-        yield f"| {modes} | {' | '.join(told)} |"
 
 
 if __name__ == "__main__":

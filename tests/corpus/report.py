@@ -24,7 +24,7 @@ from tests.corpus.scenario import CLASSES, Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.score import Outcome, score
 from tests.corpus.variants import FULL_PRODUCT, VARIANTS, Variant
-from tests.proof import place
+from tests.proof import place, table
 
 Score = Counter[Outcome]
 NAMES: dict[Source, str] = {"plain": "LangGraph", "dedup": "`dedup`", "once": "`once(graph)`"}
@@ -130,11 +130,8 @@ def _by_variant(scores: Scores) -> Rows:
 
 def _table(title: str, rows: Rows) -> Iterator[str]:
     heads = [f"{NAMES[source]} right | repeated | lost" for source in SOURCES]
-    yield f"| {title} | {' | '.join(heads)} |"
-    yield "|---|" + "--:|" * 9
-    for name, row in rows:
-        cells = [cell for source in SOURCES for cell in _cells(row[source])]
-        yield f"| {name} | {' | '.join(cells)} |"
+    cells = ([name, *(each for s in SOURCES for each in _cells(row[s]))] for name, row in rows)
+    yield from table([title, *" | ".join(heads).split(" | ")], cells)
 
 
 def _cells(score: Score) -> Iterator[str]:

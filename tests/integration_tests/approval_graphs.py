@@ -1,11 +1,15 @@
-"""Graphs that wait for a person, as approval UIs have them, and what the person answers."""
+"""Graphs that wait for a person, as approval UIs have them, and what the person answers.
+
+They are made, and `deepagents` is imported, where they are served: else each worker of pytest
+would take half a second for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, BaseMessage
@@ -23,9 +27,9 @@ Answer = Callable[[Sequence[Any]], Any]
 
 
 class Approval(NamedTuple):
-    """A graph, and what a person answers each time that it waits."""
+    """What makes a graph, and what a person answers each time that it waits."""
 
-    graph: Any
+    graph: Callable[[], Any]
     answers: tuple[Answer, ...]
 
 
@@ -81,6 +85,8 @@ def asking(*turns: AIMessage) -> Any:
 
 def writer() -> Any:
     """A deep agent that may write a file only if a person agrees."""
+    from deepagents import create_deep_agent
+
     file = made("write_file", "c1", file_path="/notes.txt", content="Oslo")
     model: Any = says(AIMessage("I write it down.", tool_calls=[file]), DONE)
     return create_deep_agent(model, interrupt_on={"write_file": True})
@@ -88,6 +94,8 @@ def writer() -> Any:
 
 def delegating() -> Any:
     """A deep agent whose subagent has a tool that asks a person."""
+    from deepagents import create_deep_agent
+
     task = made("task", "c1", description="Look at Oslo.", subagent_type="scout")
     inner = AIMessage("Let me ask.", tool_calls=[made("ask", "c9", q="May I?")])
     scout: Any = {
@@ -150,7 +158,7 @@ EDIT: Any = {"type": "edit", "edited_action": {"name": "send", "args": {"to": "l
 REJECT: Any = {"type": "reject", "message": "Do not send it."}
 RESPOND: Any = {"type": "respond", "message": "I sent it myself."}
 
-MAIL = agent(SENDS, DONE)
+MAIL = partial(agent, SENDS, DONE)
 MIXED = AIMessage("All.", tool_calls=[KIM, made("look", "c2", q="oslo"), made("ask", "c3", q="?")])
 TWO_ASK = AIMessage("Two.", tool_calls=[made("ask", "c1", q="tea"), made("ask", "c2", q="milk")])
 ASK_LOOK = AIMessage("Two.", tool_calls=[made("ask", "c1", q="tea"), made("look", "c2", q="oslo")])
@@ -160,40 +168,44 @@ APPROVALS: dict[str, Approval] = {
     "edit": Approval(MAIL, (decides(EDIT),)),
     "reject": Approval(MAIL, (decides(REJECT),)),
     "respond": Approval(MAIL, (decides(RESPOND),)),
-    "approve_one_reject_the_other": Approval(agent(BOTH, DONE), (decides(APPROVE, REJECT),)),
+    "approve_one_reject_the_other": Approval(
+        partial(agent, BOTH, DONE), (decides(APPROVE, REJECT),)
+    ),
     "approve_per_call": Approval(
-        agent(BOTH, DONE, interrupt_mode="per_call"),
+        partial(agent, BOTH, DONE, interrupt_mode="per_call"),
         (each(lambda value: APPROVE if value["args"]["to"] == "kim" else RESPOND),),
     ),
-    "approve_beside_tools_that_run_and_ask": Approval(agent(MIXED, DONE), (decides(APPROVE), yes)),
+    "approve_beside_tools_that_run_and_ask": Approval(
+        partial(agent, MIXED, DONE), (decides(APPROVE), yes)
+    ),
     "approve_twice": Approval(
-        agent(SENDS, AIMessage("And again.", tool_calls=[LEE]), DONE),
+        partial(agent, SENDS, AIMessage("And again.", tool_calls=[LEE]), DONE),
         (decides(APPROVE), decides(EDIT)),
     ),
-    "deepagents": Approval(writer(), (decides(APPROVE),)),
-    "deepagents_subagent_asks": Approval(delegating(), (yes,)),
-    "tool_asks": Approval(asking(ASKS, DONE), (yes,)),
-    "tool_asks_beside_one_that_runs": Approval(asking(ASK_LOOK, DONE), (yes,)),
-    "two_tools_ask": Approval(asking(TWO_ASK, DONE), (each(lambda value: value),)),
-    "two_tools_ask_answered_in_turn": Approval(asking(TWO_ASK, DONE), (first("one"), first("two"))),
-    "siblings": Approval(siblings(), (each(lambda _: "good"),)),
-    "siblings_answered_in_turn": Approval(siblings(), (first("good"), first("better"))),
-    "review": Approval(review(), (yes,)),
+    "deepagents": Approval(writer, (decides(APPROVE),)),
+    "deepagents_subagent_asks": Approval(delegating, (yes,)),
+    "tool_asks": Approval(partial(asking, ASKS, DONE), (yes,)),
+    "tool_asks_beside_one_that_runs": Approval(partial(asking, ASK_LOOK, DONE), (yes,)),
+    "two_tools_ask": Approval(partial(asking, TWO_ASK, DONE), (each(lambda value: value),)),
+    "two_tools_ask_answered_in_turn": Approval(
+        partial(asking, TWO_ASK, DONE), (first("one"), first("two"))
+    ),
+    "siblings": Approval(siblings, (each(lambda _: "good"),)),
+    "siblings_answered_in_turn": Approval(siblings, (first("good"), first("better"))),
+    "review": Approval(review, (yes,)),
 }
 
-for name, approval in APPROVALS.items():  # the server looks names up in the module's dictionary
-    globals()[name] = approval.graph
-
+SERVED = "tests.integration_tests.approval_served"
 MANIFEST: dict[str, Any] = {
     "dependencies": ["."],
     "graphs": {
         key: entry
         for name in APPROVALS
         for key, entry in (
-            (name, f"{__name__}:{name}"),
+            (name, f"{SERVED}:{name}"),
             (
                 f"{name}_once",
-                {"path": f"{WRAPPED}:{name}_once", "once": {"target": f"{__name__}:{name}"}},
+                {"path": f"{WRAPPED}:{name}_once", "once": {"target": f"{SERVED}:{name}"}},
             ),
         )
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import subprocess
@@ -30,34 +31,38 @@ def python(script: str) -> Any:
     return json.loads(done.stdout)
 
 
-def loaded_by(statement: str) -> set[str]:
-    """The modules that it loads beside those of LangGraph."""
+@functools.cache
+def loaded() -> set[str]:
+    """The modules that the package loads beside those of LangGraph."""
     return set(
         python(
-            f"{UPSTREAM}\nbefore = set(sys.modules)\n{statement}\n"
+            f"{UPSTREAM}\nbefore = set(sys.modules)\nimport langgraph_once\n"
             "print(json.dumps(sorted(set(sys.modules) - before)))"
         )
     )
 
 
 def test_the_package_loads_no_package_that_langgraph_does_not_load() -> None:
-    packages = {name.partition(".")[0] for name in loaded_by("import langgraph_once")}
+    packages = {name.partition(".")[0] for name in loaded()}
     assert not packages & HEAVY
     assert packages - sys.stdlib_module_names == {"langgraph_once"}
 
 
 def test_the_package_loads_what_streams_need_and_no_other_room() -> None:
-    loaded = loaded_by("import langgraph_once")
-    assert "langgraph_once.stream.graph" in loaded
-    assert not loaded & {f"langgraph_once.{room}" for room in ROOMS}
+    assert "langgraph_once.stream.graph" in loaded()
+    assert not loaded() & {f"langgraph_once.{room}" for room in ROOMS}
 
 
 def test_cryptography_is_loaded_with_the_first_key() -> None:
-    without = "from langgraph_once.checkpoint import open_saver\nserde = OnceSerializer()\n"
-    key = f"SerdeConfig(encryption_keys={{'k': {'A' * 43 + '='!r}}})"
-    names = "from langgraph_once import OnceSerializer, SerdeConfig\n"
-    assert "cryptography" not in loaded_by(names + without)
-    assert "cryptography" in loaded_by(f"{names}OnceSerializer({key})")
+    is_loaded = "is_loaded.append('cryptography' in sys.modules)"
+    assert python(
+        f"{UPSTREAM}\nis_loaded = []\n"
+        "from langgraph_once import OnceSerializer, SerdeConfig\n"
+        "from langgraph_once.checkpoint import open_saver\n"
+        f"serde = OnceSerializer()\n{is_loaded}\n"
+        f"OnceSerializer(SerdeConfig(encryption_keys={{'k': {'A' * 43 + '='!r}}}))\n{is_loaded}\n"
+        "print(json.dumps(is_loaded))"
+    ) == [False, True]
 
 
 def test_each_public_name_can_be_had_and_is_listed() -> None:

@@ -27,7 +27,7 @@ from tests.integration_tests.remote.sources import (
     reason,
     verdicts,
 )
-from tests.proof import place
+from tests.proof import place, table
 
 NAMES: dict[Source, str] = {
     "v1": "local v1",
@@ -77,13 +77,10 @@ def _page(found: Found) -> Iterator[str]:
         "compares content and order; `exactly-once` says what it cannot know",
         "then.",
         "",
-        f"| class | {' | '.join(NAMES.values())} |",
-        "|---|" + "--:|" * len(NAMES),
     )
-    for kind, what in [("**all**", ""), *CLASSES.items()]:
-        label = kind if not what else f"{kind}: {what} ({count[kind]})"
-        cells = [_cell(found, source, None if not what else kind) for source in SOURCES]
-        yield f"| {label} | {' | '.join(cells)} |"
+    labels = {None: "**all**"} | {k: f"{k}: {what} ({count[k]})" for k, what in CLASSES.items()}
+    rows = ([label, *(_cell(found, s, k) for s in SOURCES)] for k, label in labels.items())
+    yield from table(["class", *NAMES.values()], rows)
     yield from ("", "## What is not right, and why", "")
     yield from _reasons(found)
 

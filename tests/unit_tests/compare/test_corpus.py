@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -27,14 +28,16 @@ APART: tuple[tuple[Source, Side], ...] = (("plain", "stock"), ("once", "once"))
 RETRIED = [each for each in SCENARIOS if each.kind == "D4" and each.name != UNDECIDED]
 
 
+@functools.cache
 def played(scenario: Scenario, source: Source) -> list[Event]:
+    """Play it once for all tests: a worker has all that are of one scenario."""
     events: list[Event] = []
     play(scenario, WATCHED, source, events.append)
     return events
 
 
 def followed(scenario: Scenario, source: Source, side: Side, *, is_wired: bool = False) -> Counts:
-    """What a side counts of a play of its own."""
+    """What a side counts of its own play."""
     return counted(played(scenario, source), side, is_wired=is_wired)
 
 

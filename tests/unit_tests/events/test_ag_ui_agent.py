@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 from ag_ui.core import RunAgentInput, UserMessage
-from ag_ui_langgraph import LangGraphAgent
 
 from langgraph_once import once
 from langgraph_once.events import ChannelConfig, ChannelStreamingProcessor, TokenStreamingConfig
@@ -38,6 +37,9 @@ TELLS = ("delta", "tool_call_name", "step_name", "content", "name", "message", "
 
 async def theirs(name: str) -> list[Any]:
     """What AG-UI's own agent sends."""
+    # Imported here: it takes a quarter of a second, which each worker of pytest would take.
+    from ag_ui_langgraph import LangGraphAgent
+
     graph, thread, events = GRAPHS[name](), uuid.uuid4().hex, list[Any]()
     for turn in [None, *filter(None, [TURNS.get(name)])]:
         agent = LangGraphAgent(name="agent", graph=graph, emit_interrupt_outcome=True)

@@ -35,20 +35,18 @@ from tests.unit_tests.events.sameness import all_of, all_told, assert_same
 
 
 @every_scenario
-def test_the_transcript_has_what_was_said_once(scenario: Scenario) -> None:
-    told = deviations(scenario, everything_told(scenario))
+def test_the_transcript_has_what_was_said_once_and_what_opens_is_closed(scenario: Scenario) -> None:
+    events = everything_told(scenario)
+    assert_closed(events)
+    told = deviations(scenario, events)
     if told and _engine_fails(scenario):
         pytest.xfail("the engine itself does not deliver this scenario rightly")
     assert not told, "\n".join([scenario.what, *told])
 
 
-def _engine_fails(scenario: Scenario, source: Source = "once") -> bool:
-    return any(v.outcome is not Outcome.RIGHT for v in score(scenario, MESSAGES, source))
-
-
-@every_scenario
-def test_every_event_that_opens_is_closed_and_the_end_comes_last(scenario: Scenario) -> None:
-    for events in _streams(everything_told(scenario)):
+def assert_closed(told: list[Event]) -> None:
+    """Assert that every event that opens is closed, and that the end comes last."""
+    for events in _streams(told):
         open_messages: Counter[Any] = Counter()
         open_calls: Counter[Any] = Counter()
         for event in events:
@@ -72,14 +70,15 @@ def test_every_event_that_opens_is_closed_and_the_end_comes_last(scenario: Scena
         assert events[-1].type == "stream_ended"
 
 
-@every_scenario
-def test_sync_and_async_tell_the_same(scenario: Scenario) -> None:
-    assert_same(all_told(scenario), aplay(scenario, all_of(scenario)))
+def _engine_fails(scenario: Scenario, source: Source = "once") -> bool:
+    return any(v.outcome is not Outcome.RIGHT for v in score(scenario, MESSAGES, source))
 
 
 @every_scenario
-def test_events_survive_json(scenario: Scenario) -> None:
-    for event in all_told(scenario):
+def test_sync_and_async_tell_the_same_which_survives_json(scenario: Scenario) -> None:
+    told = all_told(scenario)
+    assert_same(told, aplay(scenario, all_of(scenario)))
+    for event in told:
         plain = to_dict(event)
         again = from_dict(json.loads(json.dumps(plain, allow_nan=False)))
         assert type(again) is type(event)

@@ -171,7 +171,7 @@ def knots(draw: st.DrawFn) -> Any:
     return draw(st.lists(parts, max_size=6) | st.dictionaries(NAMES, parts, max_size=3))
 
 
-@examples(500)
+@examples(200)
 @given(knots())
 def test_objects_in_each_other_stay_what_they_are(value: Any) -> None:
     try:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from collections import Counter
 from importlib.metadata import version
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from tests.proof import place
+from tests.proof import place, table
 from tests.unit_tests.serde.fidelity.sameness import difference
 from tests.unit_tests.serde.fidelity.table import ROWS, once2
 
@@ -31,6 +30,8 @@ _PACKAGES: Final = (
     "pyarrow",
     "polars",
 )
+
+HEADS: Final = ("value", "JsonPlusSerializer", "once2")
 
 _INTRODUCTION: Final = """\
 # What comes back from a checkpoint
@@ -87,25 +88,23 @@ def report() -> str:
     logging.disable(logging.NOTSET)
     lines = [_INTRODUCTION, *_counts(results), ""]
     for group, found in groupby(results, key=lambda result: result[0].group):
-        lines += [f"## {group}", "", "| value | JsonPlusSerializer | once2 |", "|---|---|---|"]
-        lines += [f"| {row.name} | {theirs} | {mine} |" for row, theirs, mine in found]
-        lines.append("")
+        rows = ((row.name, theirs, mine) for row, theirs, mine in found)
+        lines += [f"## {group}", "", *table(HEADS, rows, rest="---"), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _counts(results: list[Any]) -> list[str]:
-    theirs = Counter(found for _, found, _ in results)
-    mine = Counter(found for _, _, found in results)
     outcomes = get_args(Outcome)
+    rows = [
+        (serde, *map([each[at] for each in results].count, outcomes))
+        for at, serde in enumerate(HEADS[1:], 1)
+    ]
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     python = ".".join(map(str, sys.version_info[:2]))
     return [
         f"Measured with Python {python}, {versions}.",
         "",
-        f"| of {len(results)} values | {' | '.join(outcomes)} |",
-        "|---|---|---|---|---|---|",
-        f"| JsonPlusSerializer | {' | '.join(str(theirs[name]) for name in outcomes)} |",
-        f"| once2 | {' | '.join(str(mine[name]) for name in outcomes)} |",
+        *table([f"of {len(results)} values", *outcomes], rows, rest="---"),
     ]
 
 

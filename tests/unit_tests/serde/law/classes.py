@@ -1,16 +1,16 @@
 """The models and data classes of the pool, as applications write them.
 
 They stand in a module of their own: a row names it, and another process imports it for the row.
+What the fidelity table has too stands there, in `fidelity/kinds.py` and beside it.
 """
 
 from __future__ import annotations
 
 import base64
-import dataclasses
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
+from typing import Annotated, Any, Literal, TypedDict
 
 import attrs
 import pydantic.v1
@@ -39,7 +39,7 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-T = TypeVar("T")
+from tests.unit_tests.serde.fidelity.model_kinds import Cat, Page
 
 
 class Plain(BaseModel):
@@ -161,16 +161,7 @@ class Secrets(BaseModel):
     raw: SecretBytes = SecretBytes(b"")
 
 
-class Page(BaseModel, Generic[T]):
-    items: list[T]
-
-
 PageOfInt = Page[int]
-
-
-class Cat(BaseModel):
-    kind: Literal["cat"] = "cat"
-    lives: int = 9
 
 
 class Dog(BaseModel):
@@ -216,24 +207,8 @@ class Counting(BaseModel):
         self.runs += 1
 
 
-class Words(RootModel[list[str]]):
-    pass
-
-
 class Table(RootModel[dict[str, Plain]]):
     pass
-
-
-class Open(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-
-
-class FrozenModel(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    name: str
 
 
 class StrictModel(BaseModel):
@@ -377,22 +352,10 @@ class SimpleChild(Simple):
     more: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Frozen:
-    name: str
-    tags: tuple[str, ...] = ()
-
-
 @dataclass(slots=True)
 class Slotted:
     name: str
     value: Any = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sealed:
-    name: str
-    limit: float = 1.0
 
 
 @dataclass
@@ -411,35 +374,11 @@ class NotInInitChanged:
 
 
 @dataclass
-class Drifting:
-    """Changes its value each time it is constructed."""
-
-    count: int
-
-    def __post_init__(self) -> None:
-        self.count += 1
-
-
-@dataclass
 class Normalising:
     name: str
 
     def __post_init__(self) -> None:
         self.name = self.name.strip().lower()
-
-
-@dataclass
-class WithInitVar:
-    total: int = field(init=False)
-    start: dataclasses.InitVar[int] = 0
-
-    def __post_init__(self, start: int) -> None:
-        self.total = start * 2
-
-
-@dataclass
-class Box(Generic[T]):
-    content: T
 
 
 @dataclass
@@ -465,11 +404,6 @@ class FrozenPoint:
 class Converted:
     count: int = attrs.field(converter=int)
     _hidden: str = "h"
-
-
-class Place(NamedTuple):
-    x: int
-    y: Any = None
 
 
 class Movie(TypedDict, total=False):

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import SecretBytes, SecretStr, create_model
 
+from tests.unit_tests.serde.fidelity import kinds as k, model_kinds as m
 from tests.unit_tests.serde.law import classes as c
 from tests.unit_tests.serde.law.drawn import moment, number, plain, word, words
 
@@ -39,8 +40,8 @@ def _changed(r: Random) -> c.PostInit:
     return made
 
 
-def _init_var(r: Random) -> c.WithInitVar:
-    made = c.WithInitVar(start=number(r))
+def _init_var(r: Random) -> k.WithInitVar:
+    made = k.WithInitVar(start=number(r))
     made.total += 1
     return made
 
@@ -78,7 +79,7 @@ def _converted(r: Random) -> c.Converted:
 
 
 def _owner(r: Random) -> c.Owner:
-    pet: Any = r.choice([c.Cat(lives=number(r)), c.Dog(tricks=words(r))])
+    pet: Any = r.choice([m.Cat(lives=number(r)), c.Dog(tricks=words(r))])
     return c.Owner(pet=pet, number=r.choice([1, "1", None]))
 
 
@@ -116,20 +117,20 @@ KINDS: Final[dict[str, Callable[[Random], Any]]] = {
     "dataclass": lambda r: c.Simple(word(r), plain(r)),
     "dataclass, computing in __post_init__": lambda r: c.NotInInit(number(r)),
     "dataclass, computed and changed": _not_in_init,
-    "dataclass, drifting in __post_init__": lambda r: c.Drifting(number(r)),
+    "dataclass, drifting in __post_init__": lambda r: k.Drifting(number(r)),
     "dataclass, field not in __init__": _seen,
-    "dataclass, frozen": lambda r: c.Frozen(word(r), (*words(r),)),
-    "dataclass, frozen with slots, by keyword": lambda r: c.Sealed(name=word(r), limit=r.random()),
-    "dataclass, generic": lambda r: c.Box((number(r),)),
+    "dataclass, frozen": lambda r: k.Frozen(word(r), (*words(r),)),
+    "dataclass, frozen with slots, by keyword": lambda r: k.Strict(name=word(r), limit=r.random()),
+    "dataclass, generic": lambda r: k.Box((number(r),)),
     "dataclass, inherited": lambda r: c.SimpleChild(word(r), plain(r), [number(r)]),
     "dataclass, InitVar": _init_var,
     "dataclass, nested class": lambda r: c.Outer.Part(word(r)),
-    "dataclass, nested": lambda r: c.Simple(word(r), c.SimpleChild(word(r), c.Frozen(word(r)))),
+    "dataclass, nested": lambda r: c.Simple(word(r), c.SimpleChild(word(r), k.Frozen(word(r)))),
     "dataclass, normalising": lambda r: c.Normalising(word(r)),
     "dataclass, of pydantic": lambda r: c.Checked(word(r), (*words(r),)),
     "dataclass, slots": lambda r: c.Slotted(word(r), plain(r)),
     "dataclass, with an attribute": _attributed,
-    "namedtuple": lambda r: c.Place(number(r), plain(r)),
+    "namedtuple": lambda r: k.Point(number(r), plain(r)),
     "pydantic": _plain,
     "pydantic, alias": lambda r: c.Aliased.model_validate({"fullName": word(r), "x": number(r)}),
     "pydantic, alias in the dump": lambda r: c.AliasedByName(fullName=word(r)),
@@ -153,16 +154,16 @@ KINDS: Final[dict[str, Callable[[Random], Any]]] = {
     "pydantic, excluded field without default": lambda r: c.ExcludingRequired(
         name=word(r), hidden=word(r)
     ),
-    "pydantic, extra fields": lambda r: c.Open.model_validate(
+    "pydantic, extra fields": lambda r: m.Open.model_validate(
         {"name": word(r), "more": plain(r), "when": number(r)}
     ),
     "pydantic, field of an invalid type": _assigned,
     "pydantic, field_serializer": lambda r: c.Percent(share=number(r) / 1000),
-    "pydantic, frozen": lambda r: c.FrozenModel(name=word(r)),
-    "pydantic, generic": lambda r: c.Page[int](items=[number(r)]),
+    "pydantic, frozen": lambda r: m.FrozenModel(name=word(r)),
+    "pydantic, generic": lambda r: m.Page[int](items=[number(r)]),
     "pydantic, generic by another name": lambda r: c.PageOfInt(items=[number(r)]),
-    "pydantic, generic of a model": lambda r: c.Page[c.Plain](items=[_plain(r)]),
-    "pydantic, generic without argument": lambda r: c.Page(items=[plain(r)]),
+    "pydantic, generic of a model": lambda r: m.Page[c.Plain](items=[_plain(r)]),
+    "pydantic, generic without argument": lambda r: m.Page(items=[plain(r)]),
     "pydantic, inherited": lambda r: c.Child(name=word(r), extra=word(r)),
     "pydantic, Json": _json,
     "pydantic, model_construct": lambda r: c.Plain.model_construct(name=number(r)),
@@ -182,7 +183,7 @@ KINDS: Final[dict[str, Callable[[Random], Any]]] = {
     "pydantic, own __init__": lambda r: c.OwnInit(word(r)),
     "pydantic, PlainSerializer": lambda r: c.AnnotatedSerializer(when=moment(r).date()),
     "pydantic, private attributes": _private,
-    "pydantic, RootModel": lambda r: c.Words(words(r)),
+    "pydantic, RootModel": lambda r: m.Words(words(r)),
     "pydantic, RootModel of models": lambda r: c.Table({word(r): _plain(r)}),
     "pydantic, SecretBytes alone": lambda r: SecretBytes(word(r).encode()),
     "pydantic, SecretStr": lambda r: c.Secrets(key=SecretStr(word(r))),

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import httpx
 import numpy as np
-import openai
 import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
@@ -48,6 +47,14 @@ def _status_error(r: Random) -> httpx.HTTPStatusError:
 
 
 def _openai_error(r: Random) -> Any:
+    import openai  # a third of a second, which each worker of pytest would take
+
+    return openai.OpenAIError(word(r))
+
+
+def _openai_status_error(r: Random) -> Any:
+    import openai
+
     # The client takes the requests of its own fork of httpx, or of httpx.
     module: Any = __import__(openai.APIError.__init__.__annotations__["request"].partition(".")[0])
     request = module.Request("POST", "https://example.org/v1")
@@ -88,8 +95,8 @@ KINDS: Final[dict[str, Callable[[Random], Any]]] = {
     "numpy, masked array": lambda r: np.ma.masked_greater(np.array(_numbers(r)), 500),
     "numpy, str_": lambda r: np.str_(word(r)),
     "numpy, uint8": lambda r: np.uint8(number(r) % 256),
-    "openai, APIError": lambda r: openai.OpenAIError(word(r)),
-    "openai, RateLimitError": _openai_error,
+    "openai, APIError": _openai_error,
+    "openai, RateLimitError": _openai_status_error,
     "pandas, Categorical": lambda r: pd.Categorical(["a", word(r)]),
     "pandas, DataFrame": _frame,
     "pandas, DatetimeIndex": lambda r: pd.date_range(moment(r), periods=3, tz="Europe/Berlin"),

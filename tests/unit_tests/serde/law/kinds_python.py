@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 from dateutil import parser, relativedelta, tz  # type: ignore[import-untyped]  # has no types
 from pydantic import TypeAdapter
 
+from tests.unit_tests.serde.fidelity import kinds as k, object_kinds as o
 from tests.unit_tests.serde.law import values as v
 from tests.unit_tests.serde.law.drawn import moment, number, plain, word, words
 
@@ -116,23 +117,23 @@ COLLECTIONS: Final[dict[str, Callable[[Random], Any]]] = {
     "subclass of dict": lambda r: v.Table({word(r): plain(r)}),
     "subclass of dict whose items are attributes": lambda r: v.AttributeTable(a=plain(r)),
     "subclass of dict with an attribute": lambda r: _with(v.Table(a=1), note=plain(r)),
-    "subclass of frozenset": lambda r: v.FrozenBag(words(r)),
+    "subclass of frozenset": lambda r: k.FrozenNames(words(r)),
     "subclass of list": lambda r: v.Rows([plain(r)]),
     "subclass of list with an attribute": lambda r: _with(v.Rows([1]), note=plain(r)),
     "subclass of OrderedDict": lambda r: v.Sequence(b=plain(r), a=1),
-    "subclass of set": lambda r: v.Bag(words(r)),
+    "subclass of set": lambda r: k.Names(words(r)),
     "subclass of tuple": lambda r: v.Couple((number(r), plain(r))),
     "UserDict": lambda r: v.Settings({"a": plain(r)}),
-    "UserList": lambda r: v.Stack([plain(r)]),
-    "UserString": lambda r: v.Title(word(r)),
+    "UserList": lambda r: o.Stack([plain(r)]),
+    "UserString": lambda r: o.Title(word(r)),
 }
 
 SUBCLASSES: Final[dict[str, Callable[[Random], Any]]] = {
-    "subclass of bytes": lambda r: v.Raw(word(r).encode()),
+    "subclass of bytes": lambda r: k.Blob(word(r).encode()),
     "subclass of date": lambda r: v.Day(2026, 1, 1 + number(r) % 28),
     "subclass of datetime": lambda r: v.Moment(2026, 1, 1 + number(r) % 28, tzinfo=UTC),
     "subclass of Decimal": lambda r: v.Money(number(r)) / 4 and v.Money("1.50"),
-    "subclass of float": lambda r: v.Real(r.random()),
+    "subclass of float": lambda r: k.Ratio(r.random()),
     "subclass of Fraction": lambda r: v.Share(number(r), 7),
     "subclass of int": lambda r: v.Whole(number(r)),
     "subclass of IPv4Address": lambda r: v.Address("10.0.0.1"),
@@ -140,7 +141,7 @@ SUBCLASSES: Final[dict[str, Callable[[Random], Any]]] = {
     "subclass of str": lambda r: v.Text(word(r)),
     "subclass of str that refers to itself": lambda r: _itself(v.Text(word(r))),
     "subclass of str with an attribute": lambda r: _with(v.Text(word(r)), page=plain(r)),
-    "subclass of str with slots": lambda r: v.SlottedText(word(r)),
+    "subclass of str with slots": lambda r: k.Slug(word(r)),
     "subclass of time": lambda r: v.Clock(number(r) % 24, 30),
     "subclass of timedelta": lambda r: v.Span(seconds=number(r)),
     "subclass of UUID": lambda r: v.Key(int=r.getrandbits(128)),
@@ -157,12 +158,12 @@ ENUMS: Final[dict[str, Callable[[Random], Any]]] = {
     "Enum in a class": lambda r: r.choice([*v.Holder.Inner]),
     "Enum of tuples": lambda r: r.choice([*v.Shade]),
     "Enum with __init__": lambda r: r.choice([*v.Planet]),
-    "Flag": lambda r: r.choice([*v.Access]),
-    "Flag, combined": lambda r: v.Access.BOTH,
-    "Flag, empty": lambda r: v.Access(0),
-    "IntEnum": lambda r: r.choice([*v.Level]),
-    "IntFlag, combined": lambda r: v.Bits(5),
-    "IntFlag, unknown bits": lambda r: v.Bits(9),
+    "Flag": lambda r: r.choice([*k.Access]),
+    "Flag, combined": lambda r: k.Access.BOTH,
+    "Flag, empty": lambda r: k.Access(0),
+    "IntEnum": lambda r: r.choice([*k.Level]),
+    "IntFlag, combined": lambda r: k.Bits(5),
+    "IntFlag, unknown bits": lambda r: k.Bits(9),
     "RegexFlag": lambda r: re.IGNORECASE | re.MULTILINE,
     "str and Enum": lambda r: r.choice([*v.OldMode]),
     "StrEnum": lambda r: r.choice([*v.Mode]),

@@ -1,4 +1,7 @@
-"""The pool's subclasses of builtin values, its enums, zones and exceptions."""
+"""The pool's subclasses of builtin values, its enums, zones and exceptions.
+
+What the fidelity table has too stands there, in `fidelity/kinds.py` and `object_kinds.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import collections
 import enum
 import pathlib
 import uuid
-from collections import Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque
+from collections import Counter, OrderedDict, UserDict, defaultdict, deque
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
@@ -27,11 +30,6 @@ class Shade(enum.Enum):
     LIGHT = (128, 128, 255)
 
 
-class Level(enum.IntEnum):
-    LOW = 1
-    HIGH = 3
-
-
 class Mode(enum.StrEnum):
     FAST = "fast"
     SLOW = "slow"
@@ -40,17 +38,6 @@ class Mode(enum.StrEnum):
 class OldMode(str, enum.Enum):  # noqa: UP042  # as it was written before StrEnum
     FAST = "fast"
     SLOW = "slow"
-
-
-class Access(enum.Flag):
-    READ = enum.auto()
-    WRITE = enum.auto()
-    BOTH = READ | WRITE
-
-
-class Bits(enum.IntFlag):
-    ONE = 1
-    FOUR = 4
 
 
 class Planet(enum.Enum):
@@ -77,19 +64,7 @@ class Text(str):
     """Takes attributes, as the texts of BeautifulSoup do."""
 
 
-class SlottedText(str):
-    __slots__ = ()
-
-
 class Whole(int):
-    pass
-
-
-class Real(float):
-    pass
-
-
-class Raw(bytes):
     pass
 
 
@@ -113,14 +88,6 @@ class AttributeTable(dict[str, Any]):
 
 class Couple(tuple[Any, ...]):
     __slots__ = ()
-
-
-class Bag(set[Any]):
-    pass
-
-
-class FrozenBag(frozenset[Any]):
-    pass
 
 
 class Queue(deque[Any]):
@@ -177,14 +144,6 @@ class Address(IPv4Address):
 
 
 class Settings(UserDict[str, Any]):
-    pass
-
-
-class Stack(UserList[Any]):
-    pass
-
-
-class Title(UserString):
     pass
 
 

@@ -10,6 +10,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.types import Command, Interrupt, Overwrite, Send
 
+from tests.unit_tests.serde.fidelity import kinds as k, model_kinds as m
 from tests.unit_tests.serde.law import classes as c
 from tests.unit_tests.serde.law.drawn import word
 
@@ -40,12 +41,12 @@ WRAPPERS: Final[dict[str, Callable[[Any, Random], Any]]] = {
     "Interrupt.value": lambda value, r: Interrupt(value, id="i"),
     "list": lambda value, r: [word(r), value],
     "metadata": lambda value, r: Document(word(r), metadata={"a": value}),
-    "namedtuple": lambda value, r: c.Place(1, value),
+    "namedtuple": lambda value, r: k.Point(1, value),
     "Overwrite": lambda value, r: Overwrite([value]),
     "private attribute": _private,
     "pydantic": lambda value, r: c.Anything(value=value),
     "pydantic 1": lambda value, r: c.OldAnything(value=value),
-    "pydantic, extra field": lambda value, r: c.Open.model_validate(
+    "pydantic, extra field": lambda value, r: m.Open.model_validate(
         {"name": word(r), "more": value}
     ),
     "Send.arg": lambda value, r: Send(word(r), {"x": value}),

@@ -17,7 +17,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer, messages as fast
 from tests.examples import examples
-from tests.unit_tests.serde.law.values import Level, Mode, Text
+from tests.unit_tests.serde.fidelity.kinds import Level
+from tests.unit_tests.serde.law.values import Mode, Text
 
 CLASSES: list[type[lc.BaseMessage]] = [cls for cls, _, _ in fast._CLASSES]
 METHOD = "model_validate_json"
