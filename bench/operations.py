@@ -57,7 +57,7 @@ _STEPS: Final = (
 
 _COMMAND: Final = """\
 import atexit, sys
-from langgraph_once.cli import main
+from langgraph_once.__main__ import main
 atexit.register(lambda: sys.stderr.write(open("/proc/self/status").read()))
 main()
 """

@@ -25,7 +25,7 @@ _FORKS = multiprocessing.get_context("forkserver")
 # from its environment as it is imported, as all of `langgraph_api`, is not here either.
 _FORKS.set_forkserver_preload(
     [
-        *(__name__, "langgraph_once.cli", "langgraph_once.settings"),
+        *(__name__, "langgraph_once.__main__", "langgraph_once.settings"),
         "langgraph_once.checkpoint.sqlite",
         *("langgraph_cli.cli", "uvicorn", "uvicorn.protocols.http.h11_impl", "structlog"),
         *("starlette.applications", "starlette.routing", "jsonschema_rs", "orjson"),
@@ -110,7 +110,9 @@ def run_python(
         return process.wait()
 
 
-SCRIPT = "import sys; sys.argv[0] = 'langgraph-once'; from langgraph_once.cli import main; main()"
+SCRIPT = (
+    "import sys; sys.argv[0] = 'langgraph-once'; from langgraph_once.__main__ import main; main()"
+)
 
 
 def clean_environ(**more: str) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.format import Tag
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.tag import Tag
 
 
 class LayeredStock(OnceSerializer):

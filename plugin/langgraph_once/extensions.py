@@ -32,7 +32,7 @@ def load(socket: Socket, name: str) -> Any:
 
     Args:
         socket: Where it fits.
-        name: As `names` has it.
+        name: Of the entry point.
 
     Raises:
         ImportError: Its package, or one that it needs, is not installed.

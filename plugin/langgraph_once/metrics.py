@@ -48,8 +48,8 @@ class StreamCounts:
         """Count a stream that has ended.
 
         Args:
-            decisions: Of this stream, as in the attribute.
-            outcomes: As `decisions`.
+            decisions: How often each was taken.
+            outcomes: How often there was each.
         """
         self.ended += 1
         for total, of_stream in ((self.decisions, decisions), (self.outcomes, outcomes)):

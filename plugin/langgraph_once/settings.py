@@ -31,11 +31,10 @@ from langgraph_once.config import (
     HttpConfig,
     SerdeConfig,
     StoreConfig,
+    removed,
 )
-from langgraph_once.config_class import removed
-from langgraph_once.errors import ConfigError
+from langgraph_once.errors import ConfigError, shown
 from langgraph_once.manifest import VARIABLES, Manifest, misspelt, setting_at, unknown_key
-from langgraph_once.redaction import shown
 
 PREFIX = "ONCE_"
 AES_KEY = "LANGGRAPH_AES_KEY"
@@ -120,11 +119,11 @@ def load_graph_targets(
     """The graphs that `langgraph.json` asks us to wrap, in order.
 
     Args:
-        manifest: As `load_settings`.
-        environ: As `load_settings`.
+        manifest: The parts of `langgraph.json`; by default what the server handed over.
+        environ: By default the environment of the process.
 
     Raises:
-        ConfigError: As `load_settings`.
+        ConfigError: A setting is unknown or wrong.
     """
     environ = os.environ if environ is None else environ
     manifest = manifest or Manifest.from_environment(environ)
@@ -173,7 +172,7 @@ def setting_problems(
 
     Args:
         manifest: The parts of `langgraph.json`.
-        environ: As `load_settings`.
+        environ: By default the environment of the process.
     """
     environ = os.environ if environ is None else environ
     sections, problems = manifest.read_sections()
@@ -188,7 +187,7 @@ def unknown_variables(environ: Mapping[str, str] | None = None) -> dict[str, str
     """Return the names that begin with `ONCE_` and set nothing, each with a setting it resembles.
 
     Args:
-        environ: As `load_settings`.
+        environ: By default the environment of the process.
     """
     environ = os.environ if environ is None else environ
     names = [

@@ -7,9 +7,8 @@
 | `retention/` | which old threads and checkpoints go? |
 | `history/` | what happened in a thread? (`langgraph-once inspect`) |
 | `verify.py` | is all sound that a database holds? |
-| `rotate.py` | which key does each stored thing need, and how does it come under the newest? |
+| `encryption.py` | which key does each thing need? How does it come under the newest, or plain? |
 | `page/` | what do a stock client and ours have of a run? (the page at `/once`) |
-| `store.py` | how does the store come under the newest key, or out of encryption? |
 | `validate/` | what is wrong with a checkpoint, or an item of a store? |
 | `due.py` | what does a checkpoint say is due? |
 

@@ -19,6 +19,8 @@ _FAILED = ERROR.rstrip("_")
 _NAMES_TARGETS = 3
 """From this version of checkpoints on, channels of edges are named for the nodes they lead to."""
 _NO_TASK = "00000000-0000-0000-0000-000000000000"
+"""Upstream's `NULL_TASK_ID` (langgraph 1.2.24, _internal/_constants.py): it stands for the task of
+what a `Command` of the caller writes, as its `resume`."""
 
 
 @dataclass(slots=True)
@@ -191,6 +193,7 @@ def _of_deferred(value: Any) -> tuple[Any, bool]:
 
 
 def _sends(value: Any) -> list[Send]:
+    # A `Topic` once stored what it had seen, too (langgraph 1.2.24, channels/topic.py, reads it).
     if isinstance(value, tuple) and len(value) == 2:
         value = value[1]
     return [each for each in value or () if isinstance(each, Send)]

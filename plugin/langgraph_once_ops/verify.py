@@ -201,6 +201,7 @@ class _Check:
                 yield from self._checkpoint(CheckpointRef(self._id, checkpoint_ns, id_), paths)
         if not (yield from self._tables.sees_all()):
             return
+        # Younger ones may be of a step whose checkpoint is still to be stored.
         for *place, channel in (
             yield from self._tables.orphaned_writes(self._id, settled_before())
         ):

@@ -17,7 +17,7 @@ import jsonschema_rs
 import pytest
 
 from langgraph_once import extensions
-from langgraph_once.cli import commands as ours
+from langgraph_once.__main__ import commands as ours
 from langgraph_once.commands.settings_reference import json_schema, variables
 from langgraph_once.serde.trust import TABLE, May, Standing
 from tests.docs.reference import PAGES

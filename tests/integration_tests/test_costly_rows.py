@@ -23,8 +23,7 @@ from langgraph_sdk import get_sync_client
 from demo.dev_server import DevServer
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint import open_sqlite_saver
-from langgraph_once.serde.format import Code
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.format import Code, Tag
 
 GRAPH = """
 import shop.data, shop.names

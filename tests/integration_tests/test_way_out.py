@@ -117,9 +117,7 @@ def test_without_the_package_an_open_interrupt_is_resumed(bare: str, tmp_path: P
     resume = [bare, "resume.py"]
     too_soon = subprocess.run(resume, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "Unknown serialization type" in too_soon.stderr
-    left = run_python(
-        "-m", "langgraph_once.cli", "migrate", "--to", "msgpack", cwd=tmp_path, env=env
-    )
+    left = run_python("-m", "langgraph_once", "migrate", "--to", "msgpack", cwd=tmp_path, env=env)
     assert left.returncode == 0, left.stderr
     resumed = subprocess.run(resume, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert resumed.stdout == "May I? Yes [0, 1, 2]\n", resumed.stderr
@@ -156,7 +154,7 @@ def test_a_plain_server_resumes_what_ours_began(bare: str, tmp_path: Path) -> No
             asked: Any = {"messages": [{"role": "user", "content": "Hello", "id": "hello"}]}
             client.runs.wait(thread_id, "graph", input=asked)
             began[thread_id] = client.threads.get_state(thread_id)
-    command = [sys.executable, "-m", "langgraph_once.cli", "migrate", "--to", "msgpack"]
+    command = [sys.executable, "-m", "langgraph_once", "migrate", "--to", "msgpack"]
     run = subprocess.run(
         command,
         cwd=tmp_path,

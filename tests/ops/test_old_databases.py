@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from langgraph_once.cli import commands
+from langgraph_once.__main__ import commands
 from tests.data.checkpoints import files
 from tests.data.checkpoints.write_upstream import build
 

@@ -7,8 +7,8 @@ import pytest
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import RetentionConfig
 from langgraph_once.serde import OnceSerializer
+from langgraph_once_ops.encryption import key_use
 from langgraph_once_ops.retention import prune
-from langgraph_once_ops.rotate import key_use
 from langgraph_once_ops.verify import verify
 from tests.stock_threads import GRAPHS
 from tests.unit_tests.checkpoint.test_query_plans import asked_of_thread

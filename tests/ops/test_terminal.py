@@ -17,9 +17,9 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.store.sqlite import SqliteStore
 
+from langgraph_once.__main__ import commands
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming
-from langgraph_once.cli import commands
 from langgraph_once.commands.project import tell
 from langgraph_once.compare import ItemOpened, SideView, TextAppended, View
 from langgraph_once.compare.comparison import faults

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from langgraph_sdk.client import SyncLangGraphClient
 
 from demo.dev_server import DevServer, free_port
-from langgraph_once.cli import commands
+from langgraph_once.__main__ import commands
 from langgraph_once.errors import ConfigError, OnceError
 
 WRONG = ("repeated", "missing", "not_kept", "retracted")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from langgraph_once.cli import commands
+from langgraph_once.__main__ import commands
 from langgraph_once.commands.settings_reference import env_example, json_schema
 from langgraph_once.manifest import SAVER
 from tests.forked import run_once

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from langgraph_once import extensions
-from langgraph_once.cli import commands
+from langgraph_once.__main__ import commands
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.check import absent_extensions
 from langgraph_once.platform.checkpointer import saver

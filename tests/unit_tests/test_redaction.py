@@ -14,9 +14,8 @@ from hypothesis import given, strategies as st
 from pydantic import SecretStr
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import ConfigError, EncryptionError
+from langgraph_once.errors import ConfigError, EncryptionError, shown
 from langgraph_once.manifest import Manifest
-from langgraph_once.redaction import shown
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import Settings, load_settings
 

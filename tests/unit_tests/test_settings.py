@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from langgraph_once.commands.settings_reference import env_example, json_schema, variables
-from langgraph_once.config import CheckpointConfig, DedupConfig, HideConfig, SerdeConfig
-from langgraph_once.config_class import REMOVED
+from langgraph_once.config import REMOVED, CheckpointConfig, DedupConfig, HideConfig, SerdeConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import APP, SAVER, Manifest
 from langgraph_once.settings import (

@@ -6,10 +6,10 @@ Who is outside this room imports from here: `__all__` lists what is public; name
 backend.py      what a database is to everything outside of its folder; its saver, opened and closed
 by_url.py       which of them does a path or URL name?
 saver.py        the methods that LangGraph calls
-threads.py      what each of them does, as statements: the same for every database
+threads.py      what each of them does, as statements: the same for every database; what a prune
+                deletes
 stored.py       what rows say; what was read of threads, decoded when somebody looks at it
 tables.py       the statements that databases share; all_rows.py: those on all rows of a thread
-pruning.py      what pruning deletes
 metadata.py     metadata as rows have them: encrypted but for what servers filter by
 database.py     who runs statements, and in which threads for event loops
 sqlite/, postgres/  what is each database's own
@@ -43,12 +43,6 @@ from langgraph_once.checkpoint.metadata import (
     sealed_in as sealed_in,
 )
 from langgraph_once.checkpoint.pieces import Cell as Cell, CutValue as CutValue
-from langgraph_once.checkpoint.pruning import (
-    CALL as CALL,
-    drop_all as drop_all,
-    dropped_of as dropped_of,
-    settled_before as settled_before,
-)
 from langgraph_once.checkpoint.saver import OnceSaver as OnceSaver, stock_wrote as stock_wrote
 from langgraph_once.checkpoint.sqlite.backend import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.checkpoint.sqlite.engine import (
@@ -64,6 +58,12 @@ from langgraph_once.checkpoint.stored import (
     moment_of as moment_of,
 )
 from langgraph_once.checkpoint.tables import Tables as Tables
+from langgraph_once.checkpoint.threads import (
+    CALL as CALL,
+    drop_all as drop_all,
+    dropped_of as dropped_of,
+    settled_before as settled_before,
+)
 from langgraph_once.checkpoint.values import Values as Values
 from langgraph_once.lazy import lazily
 

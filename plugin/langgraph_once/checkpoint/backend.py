@@ -159,7 +159,7 @@ class Backend(ABC):
         What it gives takes a statement and its values, and gives a cursor.
 
         Args:
-            schema: As `snapshot` takes it.
+            schema: Where the tables are, if the database has schemas; empty: where it looks.
 
         Raises:
             StorageError: It is not there, or cannot be read or written.

@@ -26,8 +26,7 @@ from langgraph_once.checkpoint.stored import (
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.checkpoint.values import Unpacked, Values
-from langgraph_once.errors import OnceError, SerdeError, StorageError
-from langgraph_once.redaction import printable
+from langgraph_once.errors import OnceError, SerdeError, StorageError, printable
 from langgraph_once.serde import BoundTo, OnceSerializer, Tag
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +36,7 @@ from langgraph_once.checkpoint.cut import (
     cut,
 )
 from langgraph_once.errors import PayloadError, SerdeError
+from langgraph_once.serde import most_added
 
 _VERSION: Final = 1
 # Groups have some 4 items, so no value has as many levels; a forged row ends there.
@@ -161,6 +162,15 @@ _LOOKED_AT: Final = 4
 """The latest values of the thread that are looked through for them."""
 
 
+class _Known(NamedTuple):
+    """A value that was read or written a moment ago."""
+
+    manifest: PieceManifest
+    cut: Cut
+    left: float
+    """How much more bytes may weigh that change or come to it, before it is checked again."""
+
+
 class Recent:
     """Cuts values as those before them are cut, and has their bytes. Thread-safe.
 
@@ -169,24 +179,37 @@ class Recent:
 
     Args:
         cutter: Cuts and names.
+        check: Looks whether a value would be read again, and raises what reading would. Returns
+            how much more bytes may weigh until it is to be asked again.
         max_bytes: Of the values that are remembered.
 
     Attributes:
         by_thread: Threads of which a value is remembered, with those.
     """
 
-    def __init__(self, cutter: Cutter, *, max_bytes: int = 32 * 1024 * 1024) -> None:
+    def __init__(
+        self,
+        cutter: Cutter,
+        check: Callable[[CutValue], float] = lambda _: 0,
+        *,
+        max_bytes: int = 32 * 1024 * 1024,
+    ) -> None:
         self._cutter = cutter
+        self._check = check
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._cuts: OrderedDict[Any, tuple[PieceManifest, Cut]] = OrderedDict()
-        self.by_thread: dict[Any, dict[Any, Cut]] = {}
+        self._known: OrderedDict[Any, _Known] = OrderedDict()
+        self.by_thread: dict[Any, dict[Any, _Known]] = {}
         self._by_levels: dict[Any, Cut] = {}
         self._met: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def split(self, thread_id: Any, codec: str, data: bytes, *, lead_bytes: int) -> CutValue:
-        """`split` a value of a thread."""
+        """`split` a value of a thread.
+
+        Raises:
+            SizeLimitError: It would not be read again.
+        """
         key = thread_id, data[lead_bytes : lead_bytes + _BEGINNING]
         before = self._before(key, (lead_bytes + len(data)) // 2, data)
         value = split(
@@ -194,13 +217,17 @@ class Recent:
             data,
             lead_bytes=lead_bytes,
             cutter=self._cutter,
-            before=before,
+            before=before and before.cut,
             finely=before is None and self._is_kept(data) and hash(key) in self._met,
         )
-        self.keep(thread_id, value.manifest, value.cut)
+        left: float = 0
+        if before is not None and before.left and before.manifest.codec == codec:
+            new = _new_pieces(before.cut, value)
+            left = before.left - most_added([value.manifest.lead, *new])
+        self.keep(thread_id, value.manifest, value.cut, left if left > 0 else self._check(value))
         return value
 
-    def keep(self, thread_id: Any, manifest: PieceManifest, cut: Cut) -> None:
+    def keep(self, thread_id: Any, manifest: PieceManifest, cut: Cut, left: float = 0) -> None:
         """Remember how a value of a thread is cut, if it is not too large."""
         if not self._is_kept(cut.data):
             return
@@ -209,15 +236,14 @@ class Recent:
             self._met[hash(key)] = None
             if len(self._met) > _MOST_MET:
                 self._met.popitem(last=False)
-            if key in self._cuts:
-                self._forget(key, *self._cuts.pop(key))
-            self._cuts[key] = manifest, cut
-            self.by_thread.setdefault(thread_id, {})[key] = cut
+            if key in self._known:
+                self._forget(key, self._known.pop(key))
+            known = self._known[key] = _Known(manifest, cut, left)
+            self.by_thread.setdefault(thread_id, {})[key] = known
             self._by_levels[manifest.levels] = cut
             self._bytes += len(cut.data)
             while self._bytes > self._max_bytes:
-                oldest, found = self._cuts.popitem(last=False)
-                self._forget(oldest, *found)
+                self._forget(*self._known.popitem(last=False))
 
     def whole(self, manifest: PieceManifest) -> bytes | None:
         """The bytes of a value, if they are remembered."""
@@ -229,24 +255,32 @@ class Recent:
     def _is_kept(self, data: bytes) -> bool:
         return len(data) * 2 <= self._max_bytes
 
-    def _before(self, key: tuple[Any, bytes], middle: int, data: bytes) -> Cut | None:
+    def _before(self, key: tuple[Any, bytes], middle: int, data: bytes) -> _Known | None:
         """A value of the thread that begins with the same, or has the middle of this one."""
-        found = self._cuts.get(key)
+        found = self._known.get(key)
         if found is not None:
-            return found[1]
+            return found
         part = data[middle : middle + _MIDDLE]
         with self._lock:
-            cuts = [*islice(reversed(self.by_thread.get(key[0], {}).values()), _LOOKED_AT)]
-        return next((cut for cut in cuts if part in cut.data), None)
+            of_thread = self.by_thread.get(key[0], {}).values()
+            latest = [*islice(reversed(of_thread), _LOOKED_AT)]
+        return next((known for known in latest if part in known.cut.data), None)
 
-    def _forget(self, key: tuple[Any, bytes], manifest: PieceManifest, cut: Cut) -> None:
-        self._bytes -= len(cut.data)
+    def _forget(self, key: tuple[Any, bytes], known: _Known) -> None:
+        self._bytes -= len(known.cut.data)
         of_thread = self.by_thread[key[0]]
         del of_thread[key]
         if not of_thread:
             del self.by_thread[key[0]]
-        if self._by_levels.get(manifest.levels) is cut:  # and not that of a copy of the thread
-            del self._by_levels[manifest.levels]
+        # It may be that of a copy of the thread.
+        if self._by_levels.get(known.manifest.levels) is known.cut:
+            del self._by_levels[known.manifest.levels]
+
+
+def _new_pieces(before: Cut, value: CutValue) -> Iterator[bytes]:
+    """The pieces of bytes that others before did not have, or not so often."""
+    now, had = (Counter(cut.levels[0].names if cut.levels else ()) for cut in (value.cut, before))
+    return (bytes(value.fresh[name]) for name in (now - had).elements())
 
 
 _LEAST_PIECE_BYTES: Final = 64

@@ -27,13 +27,11 @@ from langgraph_once.checkpoint.copying import (
 from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
 from langgraph_once.checkpoint.metadata import SEALED, resealed
 from langgraph_once.checkpoint.pieces import Cell, CutValue
-from langgraph_once.checkpoint.pruning import sweep
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellBatch, CheckpointRef, bound
-from langgraph_once.checkpoint.threads import Threads
+from langgraph_once.checkpoint.threads import Threads, sweep
 from langgraph_once.checkpoint.values import Values
-from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
-from langgraph_once.redaction import printable
+from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError, printable
 from langgraph_once.serde import PLAIN_TAGS, STAND_INS, Mention, OnceSerializer
 
 # A server that still has one of our tables in use holds it for a statement, rarely for more.

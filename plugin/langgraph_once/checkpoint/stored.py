@@ -24,8 +24,7 @@ from langgraph.checkpoint.serde.types import ERROR
 
 from langgraph_once.checkpoint.pieces import Cell, PieceManifest
 from langgraph_once.checkpoint.values import Unpacked, Values
-from langgraph_once.errors import SerdeError
-from langgraph_once.redaction import printable
+from langgraph_once.errors import SerdeError, printable
 from langgraph_once.serde import BoundTo, OpaqueStr, UnstoredError
 
 Holds: TypeAlias = Literal["checkpoint", "value", "write", "ledger", "metadata"]

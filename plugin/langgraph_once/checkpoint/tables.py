@@ -367,7 +367,7 @@ class Tables(AllRows):
             thread_id: The thread.
             manifests: Say of what the values consist.
             assembly: Takes the pieces.
-            alone: As `load_pieces` takes it.
+            alone: Whether it is tried without a transaction, with no rows where that cannot be.
         """
         wanted = assembly.wanted(manifests)
         while wanted:

@@ -111,7 +111,7 @@ class Values:
         is_plain = isinstance(serde, OnceSerializer) and not self.encrypts
         self._null = Cell("null", b"") if is_plain else None
         self._cutter = Cutter(keys)
-        self._recent = Recent(self._cutter)
+        self._recent = Recent(self._cutter, self._check_cut)
         self._packs_short = packs_short
 
     def cell(self, value: Any, cuts: list[CutValue], bound_to: BoundTo) -> Cell:
@@ -394,14 +394,18 @@ class Values:
             return tag, data  # a larger one would not be joined again
         lead = lead_bytes(data) if tag.codec == "once2" else 0
         thread_id = bound_to[1]
-        cut = self._recent.split(thread_id, tag.text, data, lead_bytes=lead)
         try:
-            self._serde.check_joined(tag, data, self._least_sizes(cut))
+            cut = self._recent.split(thread_id, tag.text, data, lead_bytes=lead)
         except SizeLimitError:  # so few bytes would not be read
             return tag, data
         cuts.append(cut)
         storage.cut_values += 1
         return _PIECES, cut.manifest.to_bytes()
+
+    def _check_cut(self, cut: CutValue) -> int:
+        tag, data = self._tag(cut.manifest.codec), cut.cut.data
+        self._serde.check_joined(tag, data, self._least_sizes(cut))
+        return 0 if cut.is_first else self._serde.most_to_add(tag, data)  # most come only once
 
     def _in_one_row(
         self, parts: dict[str, tuple[Tag, bytes]], of_row: list[CutValue], cuts: list[CutValue]

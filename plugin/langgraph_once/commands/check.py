@@ -102,6 +102,7 @@ def _as_json(found: Sequence[CheckFinding], is_fine: bool) -> str:
 
 def _check_port(host: str, port: int) -> Iterator[CheckFinding]:
     with socket.socket() as probe:
+        # As uvicorn binds (0.54, config.py): else a port that a server has just left seems taken.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))

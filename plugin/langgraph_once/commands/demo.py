@@ -48,6 +48,7 @@ def demo_command(
       langgraph-once demo http://127.0.0.1:2024 research --answer approve
       langgraph-once demo http://127.0.0.1:2024 mails --say "Send it." --one-run
     """
+    # It loads the clients of both sides, which `--help` does without.
     from langgraph_once.compare import as_json, compared, faults, is_unwrapped, table
 
     start = _started(say, given)

@@ -77,7 +77,7 @@ def init_command(
         return
     if not _is_agreed(before, plan.text, yes):
         return
-    _record(before, plan.text)
+    _record(before, plan.text)  # first: whatever is written can be taken back
     _write(plan.text)
     _tell_next(parsed, plan.text, environ)
 
@@ -156,10 +156,11 @@ def _is_agreed(before: str | None, after: str | None, yes: bool) -> bool:
 
 def _write(text: str | None) -> None:
     """Write the file as a whole; None removes it."""
-    target = Path(CONFIG).resolve()
+    target = Path(CONFIG).resolve()  # a link stays one
     if text is None:
         target.unlink()
         return
+    # In one step, so that a full disk leaves the file as it was and nobody reads half of it.
     draft = target.with_name(f".{target.name}.new")
     draft.write_bytes(text.encode())
     if target.exists():
@@ -179,7 +180,7 @@ def _show(before: str, after: str) -> None:
 
 def _record(before: str | None, after: str) -> None:
     record = _recorded()
-    if record is not None and record["after"] == before:
+    if record is not None and record["after"] == before:  # `--undo` takes back both
         before = record["before"]
     _RECORD.parent.mkdir(exist_ok=True)
     _RECORD.write_text(json.dumps({"before": before, "after": after}), encoding="utf-8")

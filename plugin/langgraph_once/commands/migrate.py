@@ -16,15 +16,16 @@ from langgraph_once.checkpoint import (
     reading,
     transfer,
 )
-from langgraph_once.commands.opened_database import (
+from langgraph_once.commands.project import (
     Database,
+    config_option,
     database_of,
     database_option,
     sized,
+    tell,
     tell_left,
     telling,
 )
-from langgraph_once.commands.project import config_option, tell
 
 _GROWS: Final = (
     "The database grows first, as new rows are written before the room of old ones is free: "
@@ -98,9 +99,10 @@ def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: b
 
 
 def _copy(database: Database, into: str) -> list[Trouble]:
+    # Also what the settings would refuse to a server: rows that are plain, or not bound.
     reader = database._replace(serde=reading(database.serde))
     with (
-        reader.to_change(is_dry=True) as source,
+        reader.to_change(is_dry=True) as source,  # only read, but it must be there
         database._replace(url=into).to_write() as target,
     ):
         done = transfer(source, target, progress=telling())

@@ -20,8 +20,8 @@ from langgraph_once.config import (
     HttpConfig,
     SerdeConfig,
     StoreConfig,
+    schema_of,
 )
-from langgraph_once.config_class import schema_of
 from langgraph_once.manifest import GRAPHS_MODULE, SECRETS
 from langgraph_once.settings import PREFIX, Settings
 
@@ -116,6 +116,7 @@ def _holding(once: dict[str, Any]) -> dict[str, Any]:
 
 def _section_schema(section: str) -> dict[str, Any]:
     schema = schema_of(SECTIONS[section])
+    # No file may hold them, so no editor is to offer them.
     for _, key in (secret for secret in SECRETS if secret[0] == section):
         del schema["properties"][key]
     return schema

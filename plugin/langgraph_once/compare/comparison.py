@@ -29,8 +29,7 @@ from langgraph_sdk.errors import APIError
 from langgraph_once.compare.follower import MODES, Follower
 from langgraph_once.compare.view import SIDES, Item, Mark, Side, SideView, View, ViewEvent
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
-from langgraph_once.errors import OnceError
-from langgraph_once.redaction import printable
+from langgraph_once.errors import OnceError, printable
 from langgraph_once.remote import Reading, RunReader, aread_run, at_once, wire_mode
 from langgraph_once.stream import GAP_MODE, PLAIN_READER, RECORDING_READER, SIDE_KEY, Part
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from langgraph_once.config import Names, Patterns
-from langgraph_once.config_class import config
+from langgraph_once.config import Names, Patterns, config
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream import Pattern
 

@@ -330,8 +330,9 @@ class ChannelStreamingProcessor:
                 of the SDK streams, `Part`s. Chunks of v1, which do not tell their own shape, need
                 `stream_mode`, `subgraphs` and `version`, as they were asked for.
             input: What to run the graph with.
-            config: As `graph.astream`.
-            kwargs: As `graph.astream`, but for what follows from the configuration.
+            config: Of the run: its thread, tags, limits.
+            kwargs: What else `graph.astream` takes, as `context` and `durability`; not the modes,
+                `subgraphs` and `version`, which follow from the configuration.
 
         Raises:
             ConfigError: The graph lacks a key, or `kwargs` name what the configuration decides.

@@ -16,7 +16,7 @@ from typing import Any, Final
 from langgraph_once import extensions
 from langgraph_once.checkpoint import backend_of, kind_of, stock_wrote
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import ConfigError, StorageError
+from langgraph_once.errors import ConfigError, StorageError, shown
 from langgraph_once.floors import install_command, old_packages, told
 from langgraph_once.manifest import Manifest, misspelt
 from langgraph_once.platform.components import (
@@ -29,7 +29,6 @@ from langgraph_once.platform.components import (
 )
 from langgraph_once.platform.startup import check_extensions, check_store_database, serializer_for
 from langgraph_once.platform.targets import load_object
-from langgraph_once.redaction import shown
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import (
     Settings,

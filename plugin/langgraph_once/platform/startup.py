@@ -70,7 +70,7 @@ def check_settings(settings: Settings) -> None:
         settings: What is in force.
 
     Raises:
-        ConfigError: As `serializer_for`, `check_extensions` and `check_store_database`.
+        ConfigError: Keys, extensions or the store do not fit.
         StorageError: A database cannot be opened or made.
     """
     serializer_for(settings)
@@ -102,7 +102,7 @@ def check_store_database(settings: Settings, manifest: Manifest) -> None:
     """Find what would keep the store from being opened. Its database is asked.
 
     Raises:
-        ConfigError: As `check_store`, or the database cannot do what the settings say.
+        ConfigError: The settings do not fit together, or the database cannot do what they say.
         StorageError: The database cannot be used.
     """
     check_store(settings, manifest)
@@ -171,10 +171,10 @@ def project_source(
     Args:
         given: What the setting names, instead of those folders.
         file: The `langgraph.json`; by default that of the working directory.
-        manifest: As `load_settings`.
+        manifest: The parts of `langgraph.json`; by default what the server handed over.
 
     Raises:
-        ConfigError: As `load_settings`.
+        ConfigError: A setting is unknown or wrong.
     """
     manifest = manifest or Manifest.from_environment(os.environ)
     graphs = [Path(each) for _, each, _ in manifest.file_graphs()]

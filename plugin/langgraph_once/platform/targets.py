@@ -103,7 +103,7 @@ def load_file(file: str, where: str) -> ModuleType:
 
     Args:
         file: Its path.
-        where: As `load_object`.
+        where: What names it, for errors.
 
     Raises:
         ConfigError: There is no such file. Errors of the user's code pass.

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from langgraph_once.checkpoint import EmptyDatabaseError, OnceSaver, ReadCell, Source, backend_of
-from langgraph_once.errors import SerdeError
+from langgraph_once.errors import SerdeError, printable
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.targets import CodeTypes, types_of_code
-from langgraph_once.redaction import printable
 from langgraph_once.serde import (
     RANKS,
     Codec,

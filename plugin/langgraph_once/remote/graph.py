@@ -193,12 +193,12 @@ class OnceRemoteGraph(RemoteGraph):
     server; the graph there need not be wrapped by `once`.
 
     Args:
-        assistant_id: As `RemoteGraph`.
+        assistant_id: The assistant, or the name of a graph.
         dedup: What counts as a repetition. By default `updates` and `values` carry all messages,
             as those of a local graph do; `DedupConfig(state="auto")` leaves out those that the
             consumer has.
         remote: How often to connect again after a cut, and within what bounds.
-        url: As `RemoteGraph`, and so are the following.
+        url: Of the server.
         api_key: The key of the server.
         headers: To send with each request.
         client: An SDK client, in place of one made for `url`. If you have replaced its
@@ -263,7 +263,7 @@ class OnceRemoteGraph(RemoteGraph):
             version: Shape of the chunks, as of a local graph: v1 tuples or v2 mappings.
             ledger: What the consumer has from earlier streams of the thread, so that a resume
                 does not repeat it; updated as chunks pass.
-            kwargs: As `RemoteGraph.stream`, and all that `client.runs.stream` takes.
+            kwargs: What else `RemoteGraph.stream` and `client.runs.stream` take.
 
         Raises:
             RemoteException: The run failed on the server.
@@ -302,13 +302,13 @@ class OnceRemoteGraph(RemoteGraph):
         """Run the remote graph to its end or interrupt and return what a local graph returns.
 
         Args:
-            input: As `stream`.
-            config: As `stream`.
+            input: Input or `Command`.
+            config: With `thread_id` under `configurable`, to run in a thread.
             stream_mode: `values` for the last state; any other, or a list, for all chunks,
                 which are those that the server sends: nothing is left out.
-            subgraphs: As `stream`, for all chunks.
-            version: As `stream`; with v2 the last state comes as a `GraphOutput`.
-            kwargs: As `stream`.
+            subgraphs: Whether chunks of subgraphs are among all chunks.
+            version: Shape of the chunks; with v2 the last state comes as a `GraphOutput`.
+            kwargs: What else `RemoteGraph.stream` and `client.runs.stream` take.
 
         Raises:
             RemoteException: The run failed on the server.

@@ -343,7 +343,7 @@ class RunReader:
             error: What cut it; None if it ended by itself.
 
         Raises:
-            Exception: As `failed`.
+            Exception: What cut it, if the run is not read any further.
         """
         if not isinstance(error, AmbiguousError):
             yield from self._missing()

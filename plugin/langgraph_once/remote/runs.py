@@ -437,9 +437,9 @@ def stream_run(
             by default `values`.
         stream_subgraphs: Stream from subgraphs too.
         ledger: What the consumer has from earlier streams of the thread; updated as parts pass.
-        dedup: What counts as a repetition; by default as `OnceRemoteGraph`.
+        dedup: What counts as a repetition; by default states carry all messages.
         remote: How often to connect again, and within what bounds.
-        options: As `client.runs.stream`.
+        options: What else `client.runs.stream` takes: `input`, `command`, `config`, `metadata`.
 
     Returns:
         The parts, async for an async client; `events` makes typed events of them.
@@ -488,18 +488,18 @@ def join_run(
     now on is streamed, and a part of mode `gap` says so.
 
     Args:
-        client: As `stream_run`.
+        client: Yours, with its headers, authentication and timeouts.
         thread_id: The thread of the run.
         run_id: The run.
         stream_mode: Of the modes that it streams, those to pass on; by default all.
         position: Where to go on: `StreamInterrupted.position`, or that of the other stream.
         ledger: What the consumer has, with `position` as of there.
-        dedup: As `stream_run`.
-        remote: As `stream_run`.
+        dedup: What counts as a repetition; by default states carry all messages.
+        remote: How often to connect again, and within what bounds.
         headers: To send with each request beside the client's own.
 
     Returns:
-        As `stream_run`.
+        The parts, async for an async client; `events` makes typed events of them.
     """
     request = RunRequest(
         thread_id=thread_id,

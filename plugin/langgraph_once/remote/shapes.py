@@ -369,7 +369,7 @@ class Result:
     Args:
         stream_mode: `values` for the last state; any other, or a list, for all chunks.
         subgraphs: Whether chunks of the graphs inside are among them.
-        version: As `stream`.
+        version: Shape of the chunks.
     """
 
     def __init__(self, stream_mode: StreamModes, subgraphs: bool, version: Version) -> None:

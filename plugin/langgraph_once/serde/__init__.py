@@ -5,8 +5,9 @@ In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
 Who is outside this room imports from here: `__all__` lists what is public; names that are imported
 `as` themselves are for the other rooms of this package.
 
-    serializer.py     the way of a value: codec, zstd, AES-GCM; and back, by the tag
-    format.py         what its bytes are
+    serializer.py     the way of a value: codec, zstd, AES-GCM; and back, by the tag; where in a
+                      value something is, for errors
+    format.py         what its bytes are, and their tag `<codec>[.zstd][.aesgcm]`, with the layers
     writer.py         objects to bytes: ormsgpack walks, and asks about what is not native
     reader.py         bytes to objects
     graph.py          values that contain themselves, or are very deep
@@ -14,14 +15,12 @@ Who is outside this room imports from here: `__all__` lists what is public; name
     plans/            how objects of each kind are taken apart and put together
     opaque.py         what a reader hands on for an object that it cannot make; why it cannot
     names.py          what the bytes call a class
-    paths.py          where in a value something is, for errors
     trust.py          which classes a row may name; what was refused, and what lets it in
     lookup.py         what a name leads to, without code of it; what the project imports
     limits.py         what reading a row may take: time, memory, stack
     stock.py          LangGraph's rows, read by LangGraph's rules
     messages.py       messages in these, without validation
     stock_writes.py   LangGraph's rows, written
-    tag.py            the tag of a row: `<codec>[.zstd][.aesgcm]`, the layers around the bytes
     compression.py    layer `zstd`; its dictionary is in `dictionaries/`
     encryption.py     layer `aesgcm`, under a ring of keys (aes_gcm.py is one); LangGraph's `aes`
     types_in_rows.py  which classes a row names, without its values; can a new process rebuild them?
@@ -38,8 +37,14 @@ with blame_old_packages():
         BoundTo as BoundTo,
         needed_key as needed_key,
     )
-    from langgraph_once.serde.format import lead_bytes as lead_bytes
-    from langgraph_once.serde.limits import check_keys as check_keys
+    from langgraph_once.serde.format import (
+        PLAIN_TAGS as PLAIN_TAGS,
+        Codec as Codec,
+        Tag as Tag,
+        lead_bytes as lead_bytes,
+        may_be_bound as may_be_bound,
+    )
+    from langgraph_once.serde.limits import check_keys as check_keys, most_added as most_added
     from langgraph_once.serde.lookup import is_named_today as is_named_today
     from langgraph_once.serde.messages import rebuild_message
     from langgraph_once.serde.opaque import (
@@ -54,15 +59,12 @@ with blame_old_packages():
         UnreadableError,
         UnwritableError,
     )
-    from langgraph_once.serde.paths import joined_path as joined_path, step_to as step_to
     from langgraph_once.serde.plans.adapted import Adapter, SubclassAdapter
     from langgraph_once.serde.plans.exceptions import UnstoredError
-    from langgraph_once.serde.serializer import OnceSerializer
-    from langgraph_once.serde.tag import (
-        PLAIN_TAGS as PLAIN_TAGS,
-        Codec as Codec,
-        Tag as Tag,
-        may_be_bound as may_be_bound,
+    from langgraph_once.serde.serializer import (
+        OnceSerializer,
+        joined_path as joined_path,
+        step_to as step_to,
     )
     from langgraph_once.serde.trust import (
         Audit,

@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from langgraph_once.errors import ConfigError, EncryptionError
+from langgraph_once.errors import ConfigError, EncryptionError, shown
 from langgraph_once.floors import install_command
-from langgraph_once.redaction import shown
-from langgraph_once.serde.tag import may_be_bound
+from langgraph_once.serde.format import may_be_bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

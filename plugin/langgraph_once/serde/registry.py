@@ -247,8 +247,8 @@ class Plans(dict[type, Plan]):
         """Return an object without content, which `fill` gives it.
 
         Raises:
-            UnavailableError: As `maker`.
-            TypeNotAllowedError: As `maker`.
+            UnavailableError: There is no such class.
+            TypeNotAllowedError: It may not be loaded.
         """
         form, cls, _ = self._described(head)
         if not form.is_fillable(cls):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -25,16 +26,21 @@ from langgraph_once.errors import (
 )
 from langgraph_once.serde.compression import Compression
 from langgraph_once.serde.encryption import BoundTo, KeyRing, UpstreamCipher
-from langgraph_once.serde.format import OPTIONS
+from langgraph_once.serde.format import OPTIONS, Tag, may_be_bound
 from langgraph_once.serde.graph import write_graph
-from langgraph_once.serde.limits import MAX_UNITS, SMALL_BYTES, check_weight, unchecked_bytes
+from langgraph_once.serde.limits import (
+    MAX_UNITS,
+    SMALL_BYTES,
+    check_weight,
+    most_to_add,
+    unchecked_bytes,
+)
 from langgraph_once.serde.opaque import TooDeepError, UnwritableError
-from langgraph_once.serde.paths import path_of
+from langgraph_once.serde.plans.records import take
 from langgraph_once.serde.reader import Reader, quick_hook
 from langgraph_once.serde.registry import Plans
 from langgraph_once.serde.stock import read_json, read_stock
 from langgraph_once.serde.stock_writes import encode_stock
-from langgraph_once.serde.tag import Tag, may_be_bound
 from langgraph_once.serde.trust import Trust
 from langgraph_once.serde.writer import write, write_around
 
@@ -195,7 +201,7 @@ class OnceSerializer(JsonPlusSerializer):
         """Return what the codec writes for `obj`: neither compressed nor encrypted.
 
         Raises:
-            EncodeError: As `dumps_typed`.
+            EncodeError: A part of the value cannot be written, by LangGraph either.
         """
         kind = type(obj)
         if obj is None:  # as channels are that only say that something happened
@@ -357,7 +363,7 @@ class OnceSerializer(JsonPlusSerializer):
         """Return the bytes of `unwrapped`, sooner where they are bytes: of those there are many.
 
         Raises:
-            SerdeError: As `unwrapped`.
+            SerdeError: The tag is not known, or the bytes do not open.
         """
         text, payload = data
         if self.config.allows_plain and type(payload) is bytes:
@@ -379,6 +385,15 @@ class OnceSerializer(JsonPlusSerializer):
         self._compression.check_expanded(len(data), stored, tag.text)
         check_weight(data, stored, self._max_units, tag.text)
 
+    def most_to_add(self, tag: Tag, data: bytes) -> int:
+        """Return how much bytes may weigh that change in a value or come to it.
+
+        `most_added` tells what they do. So long `check_joined` lets the value pass.
+        """
+        # No byte weighs less than one: so its length is bounded, too.
+        room = self._compression.most_from(0) - len(data)
+        return max(0, min(room, most_to_add(data, self._max_units, tag.codec)))
+
     def check_expanded(
         self, tag: Tag, size: int, sizes: Iterable[int], *, at_most: int = 0
     ) -> None:
@@ -391,7 +406,7 @@ class OnceSerializer(JsonPlusSerializer):
             at_most: How many bytes large pieces may become, if more than `max_decoded_bytes`.
 
         Raises:
-            SizeLimitError: As `check_joined`.
+            SizeLimitError: It is more than so few bytes may become.
         """
         if size > self._compression.most_from(0):
             self._compression.check_expanded(size, _at_least(sizes), tag.text, at_most)
@@ -420,7 +435,7 @@ class OnceSerializer(JsonPlusSerializer):
         """Return the value of `encoded`.
 
         Raises:
-            SerdeError: As `loads_typed`.
+            SerdeError: It is damaged, takes too much, or names what may not be loaded.
         """
         plans = self._sealed_plans if "aesgcm" in tag.layers else self._plans
         match tag.codec:
@@ -482,3 +497,69 @@ def _bytes_of(payload: Any, tag: str) -> bytes:
     except TypeError:
         kind = type(payload).__name__
         raise PayloadError(f"a payload of type {kind} where bytes belong", tag=tag) from None
+
+
+# Where in a value something is, for errors, as in `[key 0][3].owner`. Keys of dictionaries belong
+# to the value, as phone numbers may: the path counts them instead.
+
+_MAX_OBJECTS: Final = 100_000
+"""Bounds the time that an error takes."""
+# A key may be a text of any length, and a path is part of a line, as is one of many steps.
+_MAX_KEY_CHARS: Final = 40
+_MAX_STEPS: Final = 24
+
+
+def path_of(wanted: Any, value: Any) -> str | None:
+    """Return the shortest path to an object in a value; empty for the value, None if not found."""
+    if wanted is None:
+        return None
+    if wanted is value:
+        return ""
+    todo: deque[tuple[tuple[str, ...], Any]] = deque([((), value)])
+    seen = {id(value)}
+    while todo and len(seen) < _MAX_OBJECTS:
+        steps, holder = todo.popleft()
+        for step, part in _parts(holder):
+            if part is wanted:
+                return joined_path((*steps, step))
+            if id(part) not in seen:
+                seen.add(id(part))
+                todo.append(((*steps, step), part))
+    return None
+
+
+def joined_path(steps: Sequence[str]) -> str:
+    """Return a path of these steps, without those in its middle if they are many."""
+    if len(steps) > _MAX_STEPS:
+        half = _MAX_STEPS // 2
+        steps = [*steps[:half], "...", *steps[-half:]]
+    return "".join(steps)
+
+
+def step_to(key: Any) -> str:
+    """Return the step to an item: its key is cut short, and only shown if it is a simple one."""
+    if not isinstance(key, (str, int, float, bool)):
+        return "[...]"
+    shown = repr(key)
+    if isinstance(key, str):
+        shown = '"' + ascii(key)[1:-1].replace('"', '\\"') + '"'
+    return f"[{shown}]" if len(shown) <= _MAX_KEY_CHARS else f"[{shown[:_MAX_KEY_CHARS]}...]"
+
+
+def _parts(holder: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what an object holds, and the step to it."""
+    if isinstance(holder, dict):
+        for at, key in enumerate(dict.__iter__(holder)):
+            yield f"{{key {at}}}", key
+            yield f"[key {at}]", dict.__getitem__(holder, key)
+    elif isinstance(holder, (list, tuple)):
+        yield from ((f"[{at}]", item) for at, item in enumerate(holder))
+    elif isinstance(holder, (set, frozenset)):
+        yield from (("{...}", item) for item in holder)
+    elif hasattr(type(holder), "__dictoffset__") and not isinstance(holder, (type, str, int)):
+        try:
+            attributes = take(holder)
+        except Exception:  # of a class that hides its attributes
+            return
+        for at, (name, item) in enumerate(attributes.items()):
+            yield f".{name}" if name.isidentifier() else f"[key {at}]", item

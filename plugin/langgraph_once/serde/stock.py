@@ -118,7 +118,7 @@ class _Reader:
         """Return the value of a row of JSON.
 
         Raises:
-            SerdeError: As `read`.
+            SerdeError: It is damaged, takes too much, or names what may not be loaded.
         """
         self._level = _IN_AN_OBJECT
         return self._complete(lambda: json.loads(data, object_hook=self._revived))

@@ -28,8 +28,7 @@ from langgraph.checkpoint.serde.event_hooks import emit_serde_event, register_se
 from pydantic import TypeAdapter, ValidationError
 
 from langgraph_once.config import TypeName
-from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError
-from langgraph_once.redaction import printable
+from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError, printable
 from langgraph_once.serde.lookup import (
     declared,
     find,
@@ -219,8 +218,8 @@ class Trust:
             name: As for `find`.
 
         Raises:
-            UnavailableError: As `find`.
-            TypeNotAllowedError: As `find`; or calling it may do anything.
+            UnavailableError: There is none of this name.
+            TypeNotAllowedError: It may not be loaded, or calling it may do anything.
         """
         target = self.find(name)
         is_class = issubclass(type(target), type)

@@ -87,9 +87,9 @@ def check_place(database: str, *, config: CheckpointConfig, index: Any) -> None:
     """Prove that a database can have the store. Nothing is made in it, and no file is left behind.
 
     Args:
-        database: As `open_store`.
-        config: As `open_store`.
-        index: As `open_store`.
+        database: A path of SQLite, or a URL.
+        config: How PostgreSQL is connected to.
+        index: Which vectors it has.
 
     Raises:
         ConfigError: A URL of another database, or settings that it cannot obey.
@@ -103,7 +103,7 @@ def check_index(index: Any, config: StoreConfig, *, must_encrypt: bool) -> None:
     """Refuse vectors, which are not encrypted, where everything must be.
 
     Args:
-        index: As `open_store`.
+        index: Which vectors it has.
         config: Whether they are allowed all the same.
         must_encrypt: Whether everything must be encrypted.
 
@@ -160,7 +160,7 @@ class OnceStore(BaseStore):
 
         Raises:
             InvalidStateError: Within the store's event loop, which would wait for itself.
-            SerdeError: As `Sealing.row` and `Sealing.value`.
+            SerdeError: A value cannot be written, or not be opened.
         """
         try:
             is_within = asyncio.get_running_loop() is self._loop
@@ -177,7 +177,7 @@ class OnceStore(BaseStore):
         """Do operations; those of all callers at a time are one batch of upstream's store.
 
         Raises:
-            SerdeError: As `Sealing.row` and `Sealing.value`.
+            SerdeError: A value cannot be written, or not be opened.
         """
         return await asyncio.gather(*map(self._do, ops))
 

@@ -74,7 +74,7 @@ async def open_rows(
     """Open a pool of connections, with the store's tables made where they are missing.
 
     Raises:
-        ConfigError: As `check_rows`.
+        ConfigError: A schema behind a transaction pooler; vectors, which it cannot have.
         StorageError: The database cannot be reached or written.
     """
 

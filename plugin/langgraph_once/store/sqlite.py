@@ -70,7 +70,7 @@ async def open_rows(
     """Open a database file, with the store's tables made where they are missing.
 
     Raises:
-        ConfigError: As `check_rows`.
+        ConfigError: Vectors, which this Python's SQLite cannot have.
         StorageError: It cannot be opened or written.
     """
     _check_vectors(index)

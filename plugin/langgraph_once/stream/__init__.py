@@ -11,7 +11,6 @@ chunk_filter     `dedup(chunks)`: chunks of any graph; how a local reader announ
 v3, v3_channel   The same for protocol v3: its events, and how that hangs in a v3 run.
 callback_events  The same for readers of `astream_events`.
 session          One stream of a thread: its ledger is opened as the run begins, saved at the end.
-bookkeeping      What is asked of savers and stores: it fails no stream, nor holds it up.
 readers          Who reads a stream, gets which form, and whether its messages are numbered.
 
 A running graph in, its messages out, each with an annotation that tells what it is:
@@ -35,9 +34,9 @@ hidden           What the consumer must not see, and who says that.
 What was delivered in, what one consumer has out:
 
 ledger           What the consumer has; start here.
-entry            What is known of one message.
-indexes          How a message is found: by its text, in the thread before, by the id it waits for.
-keeping          Where the ledger of a thread is kept between streams, and its bytes.
+entries          What is known of a message, and how it is found: by its text, in the thread before,
+                 by the id it waits for.
+keeping          What of the ledger of a thread is kept between streams, as which bytes, and where.
 
 What a chunk is, and says:
 
@@ -55,13 +54,6 @@ from langgraph_once.stream.annotation import (
     annotated as annotated,
     annotation_of,
     flagged as flagged,
-)
-from langgraph_once.stream.bookkeeping import (
-    Call as Call,
-    Calls as Calls,
-    FailureGuard as FailureGuard,
-    aanswer as aanswer,
-    answer as answer,
 )
 from langgraph_once.stream.chunk_filter import (
     achunks_of as achunks_of,
@@ -112,6 +104,13 @@ from langgraph_once.stream.readers import (
 )
 from langgraph_once.stream.repeated import (
     fingerprint as fingerprint,
+)
+from langgraph_once.stream.session import (
+    Call as Call,
+    Calls as Calls,
+    FailureGuard as FailureGuard,
+    aanswer as aanswer,
+    answer as answer,
 )
 from langgraph_once.stream.shapes import (
     GAP_MODE,

@@ -19,7 +19,7 @@ from langgraph.types import Command
 
 from langgraph_once.stream.annotation import Source
 from langgraph_once.stream.content import Content, Space, content_of
-from langgraph_once.stream.indexes import original_of
+from langgraph_once.stream.entries import original_of
 from langgraph_once.stream.messages_within import Found
 from langgraph_once.stream.places import (
     NS_SEP,

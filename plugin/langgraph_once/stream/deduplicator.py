@@ -20,6 +20,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.annotation import annotation_of, written_by
 from langgraph_once.stream.content import as_whole, content_of
+from langgraph_once.stream.entries import says, with_id
 from langgraph_once.stream.forms import (
     STATE_MODES,
     Because,
@@ -30,7 +31,6 @@ from langgraph_once.stream.forms import (
     Operation,
 )
 from langgraph_once.stream.hidden import HiddenMessages, Hiding
-from langgraph_once.stream.indexes import says, with_id
 from langgraph_once.stream.keeping import keep_undelivered
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.lifecycle import Lifecycle

@@ -27,7 +27,6 @@ from langgraph.pregel import Pregel
 
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.bookkeeping import FailureGuard
 from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.chunk_filter import (
     ChangedFilter,
@@ -64,7 +63,7 @@ from langgraph_once.stream.readers import (
 )
 from langgraph_once.stream.repeated import CachedParts
 from langgraph_once.stream.run import Run
-from langgraph_once.stream.session import UNSAVED, StreamThread, twin_of, unread
+from langgraph_once.stream.session import UNSAVED, FailureGuard, StreamThread, twin_of, unread
 from langgraph_once.stream.shapes import (
     StreamModes,
     Version,

@@ -1,7 +1,7 @@
 """Which message of the ledger a part of mode `messages` speaks of.
 
 `MessageFact` reads what the part says, and `Identity` finds the message: a matcher takes a fact and
-gives a record or None; they stand in the order in which they are asked. `indexes.py` compares what
+gives a record or None; they stand in the order in which they are asked. `entries.py` compares what
 messages say.
 
 `Guess` alone guesses, from ids, texts and order. The handler of a wrapped graph says beside each
@@ -20,9 +20,8 @@ from langchain_core.messages import AIMessageChunk, BaseMessageChunk, RemoveMess
 
 from langgraph_once.stream.annotation import Annotation, annotation_of, source_in
 from langgraph_once.stream.content import Content, Space, content_of, is_auto
-from langgraph_once.stream.entry import Entry, State
+from langgraph_once.stream.entries import Entry, State, saying
 from langgraph_once.stream.forms import Because, DedupStats
-from langgraph_once.stream.indexes import saying
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, Place, lineage
 from langgraph_once.stream.shapes import Part

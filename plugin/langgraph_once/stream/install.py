@@ -32,9 +32,9 @@ from langgraph.pregel._messages import StreamMessagesHandlerV2, graph_namespace
 from langgraph_once.stream.annotation import SIDE_KEY, Source, note_in
 from langgraph_once.stream.attempts import EmittedMessage, Meta, Task, first_message
 from langgraph_once.stream.content import Content, as_whole, content_of
+from langgraph_once.stream.entries import original_of
 from langgraph_once.stream.handler import OnceMessagesHandler, is_node
 from langgraph_once.stream.hidden import Hiding
-from langgraph_once.stream.indexes import original_of
 from langgraph_once.stream.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.places import TASK_NS_KEY, lineage
 from langgraph_once.stream.run import PENDING

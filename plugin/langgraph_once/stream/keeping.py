@@ -1,7 +1,11 @@
-"""Where the ledger of a thread is kept between its streams, and its bytes.
+"""What is kept of the ledger of a thread between its streams, as which bytes, and where.
 
 There is one for each thread, and it holds what the state of the thread does not tell. Where there
 is none, the messages in the state count as delivered.
+
+Of a step that is not done that is what its tasks have said, as they may run again. Of what is in
+the state it is other ids: those under which the consumer has it, as texts returned in messages of
+their own.
 
 The bytes are a small format of its own, so that it outlives every serializer:
 
@@ -15,7 +19,17 @@ import threading
 import zlib
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
+from types import MappingProxyType
+from typing import (
+    Any,
+    Final,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeGuard,
+    TypeVar,
+    runtime_checkable,
+)
 
 import ormsgpack
 from langchain_core.messages import (
@@ -27,7 +41,8 @@ from langchain_core.messages import (
 
 from langgraph_once.errors import LedgerError
 from langgraph_once.stream.content import Content, content_of, details_of
-from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.entries import Entry, PendingIds
+from langgraph_once.stream.places import PerGraph, Place
 from langgraph_once.stream.shapes import Part
 
 # Between steps a thread takes 126 bytes, amid a step the texts of what its tasks have said.
@@ -138,20 +153,99 @@ MAGIC: Final = b"OLDG"
 VERSION: Final = 2
 HEADER_BYTES: Final = len(MAGIC) + 1 + 4
 
-KEPT: Final = ("task", "ids", "within", "steps", "epoch", "is_model", "has_usage")
-"""Fields of an entry that are kept as they are."""
+OF_LEDGERS: Final = ("epoch", "ended", "left_at", "max_messages", "max_bytes")
+"""Attributes of a ledger that are kept as they are."""
 
-L = TypeVar("L")
+OF_ENTRIES: Final = ("task", "ids", "within", "steps", "epoch", "is_model", "has_usage")
+"""Those of an entry."""
+
+OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
+    {"epoch": 1, "ended": 1, "left_at": "", "snapshots": [], "nameless": [], "waiting": []}
+)
+"""The same for each, so that what has not changed since it was saved need not be saved again."""
+
+MAX_ALIASES = 32
+"""Of messages that the consumer has under other ids than the state; an edit of one that is
+forgotten is shown beside it."""
 
 
-def write_body(body: Mapping[str, Any]) -> bytes:
-    """The bytes of a ledger of which `body` is what is kept."""
-    packed = ormsgpack.packb(body)
-    return MAGIC + bytes([VERSION]) + zlib.crc32(packed).to_bytes(4, "big") + packed
+class Keepable(Protocol):
+    """What is asked of a ledger to keep it, and to fill it again; `Ledger` says what each is."""
+
+    epoch: int
+    snapshots: PerGraph[Mapping[str, Place]]
+    updates: dict[bytes, int]
+    undelivered: deque[Part]
+    pending_ids: PendingIds
+    hidden: Self | None
+
+    def known(self) -> list[Entry]: ...
+    def entries(self, message_id: str) -> tuple[Entry, ...]: ...
+    def add(self, entry: Entry) -> None: ...
+    def await_id(
+        self,
+        ns: Place,
+        content: Content,
+        *,
+        entry: Entry | None = None,
+        part: Part | None = None,
+        in_update: bool = False,
+    ) -> None: ...
 
 
-def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
-    """What `restore` makes of the body that these bytes hold.
+L = TypeVar("L", bound=Keepable)
+
+
+def packed(ledger: Keepable, state: Mapping[str, BaseMessage], *, is_done: bool) -> bytes:
+    """What is kept of a ledger, as bytes.
+
+    Args:
+        ledger: The ledger.
+        state: The messages in the state of the thread, by their ids.
+        is_done: Whether no step is under way.
+    """
+    if is_done:
+        aliases = [{"ids": each.ids} for each in ledger.known() if len(each.ids) > 1]
+        body = {**_body(ledger, aliases[-MAX_ALIASES:], state), **OF_A_DONE_STEP}
+    else:
+        known = (_packed_entry(each, state) for each in ledger.known())
+        kept = [each for each in known if "said" in each or len(each["ids"]) > 1]
+        body = _body(ledger, kept, state)
+    data = ormsgpack.packb(body)
+    return MAGIC + bytes([VERSION]) + zlib.crc32(data).to_bytes(4, "big") + data
+
+
+def _body(
+    ledger: Keepable, entries: list[dict[str, Any]], state: Mapping[str, BaseMessage]
+) -> dict[str, Any]:
+    snapshots = {
+        ns: {known: at for known, at in listed.items() if ns or known not in state}
+        for ns, listed in ledger.snapshots.items()
+    }
+    hidden = None
+    if ledger.hidden is not None:  # all of it: nobody else knows that it is hidden
+        known = [_packed_entry(each, state) for each in ledger.hidden.known()]
+        hidden = _body(ledger.hidden, known, state)
+    pending = ledger.pending_ids
+    return {
+        **{name: getattr(ledger, name) for name in OF_LEDGERS},
+        "entries": entries,
+        "snapshots": [(ns, list(listed.items())) for ns, listed in snapshots.items()],
+        "updates": list(ledger.updates.items()),
+        "nameless": [(each.ns, each.entry.id, each.in_update) for each in pending if each.entry],
+        "waiting": [_packed_part(each.part) for each in pending if each.part],
+        "owed": [_packed_part(part) for part in ledger.undelivered],
+        "hidden": hidden,
+    }
+
+
+def restored(data: bytes, ledger: L, beside: Callable[[], Mapping[str, BaseMessage]]) -> L:
+    """Fill a ledger with what these bytes hold.
+
+    Args:
+        data: The bytes.
+        ledger: A new one; no longer of use if this raises.
+        beside: Finds the messages in the state of the thread, by their ids.
 
     Raises:
         LedgerError: They are damaged, or of another version, which it names.
@@ -171,17 +265,41 @@ def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
         # A damaged ledger must not withhold what the consumer lacks; a fresh one repeats at worst.
         if zlib.crc32(body) != int.from_bytes(data[len(MAGIC) + 1 : HEADER_BYTES], "big"):
             raise ValueError("checksum")
-        return restore(ormsgpack.unpackb(body))
+        return _filled(ledger, ormsgpack.unpackb(body), beside)
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise LedgerError("the bytes of this ledger are damaged", version=version) from error
 
 
-def pack_entry(entry: Entry, state: Mapping[str, BaseMessage]) -> dict[str, Any]:
+def _filled(
+    ledger: L, body: Mapping[str, Any], beside: Callable[[], Mapping[str, BaseMessage]]
+) -> L:
+    for name in OF_LEDGERS:
+        setattr(ledger, name, body[name])
+    state = beside() if body["entries"] else {}
+    for said in body["entries"]:
+        if (entry := _read_entry(said, state)) is not None:
+            ledger.add(entry)
+            entry.epoch = entry.began_in = said.get("epoch", ledger.epoch)
+    for ns, listed in body["snapshots"]:
+        ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
+    ledger.updates = dict(body["updates"])
+    for ns, message_id, in_update in body["nameless"]:
+        for entry in ledger.entries(message_id)[-1:]:
+            ledger.await_id(tuple(ns), entry.content, entry=entry, in_update=in_update)
+    for part in map(_read_part, body["waiting"]):
+        ledger.await_id(part.ns, content_of(part.data), part=part)
+    ledger.undelivered.extend(map(_read_part, body["owed"]))
+    if body["hidden"] is not None:
+        ledger.hidden = _filled(type(ledger)(), body["hidden"], beside)
+    return ledger
+
+
+def _packed_entry(entry: Entry, state: Mapping[str, BaseMessage]) -> dict[str, Any]:
     """The fields of a message that a saved ledger holds.
 
     What the message says is left out if the state of the thread tells it.
     """
-    kept = {name: getattr(entry, name) for name in KEPT}
+    kept = {name: getattr(entry, name) for name in OF_ENTRIES}
     kept["claimed"] = sorted(entry.claimed)
     found = _found(state, entry.ids)
     if found is None or content_of(found) != entry.content:
@@ -189,22 +307,22 @@ def pack_entry(entry: Entry, state: Mapping[str, BaseMessage]) -> dict[str, Any]
     return kept
 
 
-def unpack_entry(packed: Mapping[str, Any], state: Mapping[str, BaseMessage]) -> Entry | None:
-    """The message of which `pack_entry` gave these fields, or some of them.
+def _read_entry(given: Mapping[str, Any], state: Mapping[str, BaseMessage]) -> Entry | None:
+    """The message of which `_packed_entry` gave these fields, or some of them.
 
     None if a state told what it says, and does so no more.
     """
     # By name: the ledger of another release may hold more.
-    kept = {name: packed[name] for name in KEPT if name in packed}
-    fields = {"task": "", **kept, "id": packed["ids"][0]}
-    if "said" in packed:
-        kind, text, calls, rest = packed["said"]
+    kept = {name: given[name] for name in OF_ENTRIES if name in given}
+    fields = {"task": "", **kept, "id": given["ids"][0]}
+    if "said" in given:
+        kind, text, calls, rest = given["said"]
         fields["said"] = Content(kind, text, _tuples(calls), _tuples(rest))
-    elif (message := _found(state, packed["ids"])) is not None:
+    elif (message := _found(state, given["ids"])) is not None:
         fields |= {"said": content_of(message), "details": details_of(message)}
     else:
         return None
-    return Entry(**fields, claimed={*packed.get("claimed", ())})
+    return Entry(**fields, claimed={*given.get("claimed", ())})
 
 
 def _found(state: Mapping[str, BaseMessage], ids: Iterable[str]) -> BaseMessage | None:
@@ -235,13 +353,13 @@ def keep_undelivered(undelivered: deque[Part], parts: Iterable[Part]) -> None:
             undelivered.append(part)
 
 
-def write_undelivered(part: Part) -> str:
+def _packed_part(part: Part) -> str:
     """An undelivered message as JSON; what JSON has no word for becomes text."""
     said = [list(part.ns), message_to_dict(part.data), dict(part.meta)]
     return json.dumps(said, default=repr)
 
 
-def read_undelivered(said: str) -> Part:
-    """The undelivered message that `write_undelivered` wrote."""
+def _read_part(said: str) -> Part:
+    """The undelivered message that `_packed_part` wrote."""
     ns, message, meta = json.loads(said)
     return Part(tuple(ns), "messages", messages_from_dict([message])[0], meta)

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
 from itertools import takewhile
-from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
 from langgraph_once.errors import ConfigError, LedgerError
 from langgraph_once.stream.content import Content, Space, content_of
-from langgraph_once.stream.entry import Entry, State
-from langgraph_once.stream.indexes import (
+from langgraph_once.stream.entries import (
+    Entry,
     PendingId,
     PendingIds,
     Seeds,
+    State,
     Texts,
     is_original,
     saying,
     with_id,
 )
-from langgraph_once.stream.keeping import (
-    VERSION,
-    pack_entry,
-    read_body,
-    read_undelivered,
-    unpack_entry,
-    write_body,
-    write_undelivered,
-)
+from langgraph_once.stream.keeping import VERSION, packed, restored
 from langgraph_once.stream.places import (
     NS_SEP,
     PerGraph,
@@ -54,17 +45,6 @@ OVERHEAD_BYTES = 400
 
 # Bounds memory; 16 bytes and a number each. A forgotten one may come again, at worst.
 MAX_UPDATES = 4096
-MAX_ALIASES = 32
-"""Of messages that the consumer has under other ids than the state; an edit of one that is
-forgotten is shown beside it."""
-
-KEPT: Final = ("epoch", "ended", "left_at", "max_messages", "max_bytes")
-"""Attributes that are kept as they are."""
-
-OF_A_DONE_STEP: Final[Mapping[str, Any]] = MappingProxyType(
-    {"epoch": 1, "ended": 1, "left_at": "", "snapshots": [], "nameless": [], "waiting": []}
-)
-"""The same for each, so that what has not changed since it was saved need not be saved again."""
 
 
 class NodeNow:
@@ -553,44 +533,11 @@ class Ledger:
     def beside(self, state: Mapping[str, BaseMessage], *, is_done: bool) -> bytes:
         """What the next stream of a thread must know and its state does not tell.
 
-        Of a step that is not done that is what its tasks have said, as they may run again. Of what
-        is in the state it is other ids: those under which the consumer has it, as texts returned in
-        messages of their own.
-
         Args:
             state: The messages in the state of the thread, by their ids.
             is_done: Whether no step is under way.
         """
-        if is_done:
-            aliases = [{"ids": each.ids} for each in self.known() if len(each.ids) > 1]
-            return write_body({**self._body(aliases[-MAX_ALIASES:], state), **OF_A_DONE_STEP})
-        packed = (pack_entry(each, state) for each in self.known())
-        kept = [each for each in packed if "said" in each or len(each["ids"]) > 1]
-        return write_body(self._body(kept, state))
-
-    def _body(self, entries: list[Any], state: Mapping[str, BaseMessage]) -> dict[str, Any]:
-        snapshots = {
-            ns: {known: at for known, at in listed.items() if ns or known not in state}
-            for ns, listed in self.snapshots.items()
-        }
-        hidden = None
-        if self.hidden is not None:  # all of it: nobody else knows that it is hidden
-            known = [pack_entry(each, state) for each in self.hidden.known()]
-            hidden = self.hidden._body(known, state)  # noqa: SLF001  # of this class
-        return {
-            **{name: getattr(self, name) for name in KEPT},
-            "entries": entries,
-            "snapshots": [(ns, list(listed.items())) for ns, listed in snapshots.items()],
-            "updates": list(self.updates.items()),
-            "nameless": [
-                (known.ns, known.entry.id, known.in_update)
-                for known in self.pending_ids
-                if known.entry
-            ],
-            "waiting": [write_undelivered(each.part) for each in self.pending_ids if each.part],
-            "owed": [write_undelivered(part) for part in self.undelivered],
-            "hidden": hidden,
-        }
+        return packed(self, state, is_done=is_done)
 
     @classmethod
     def from_bytes(
@@ -614,33 +561,8 @@ class Ledger:
             LedgerError: These bytes are no ledger that this version can read.
         """
         try:
-            return read_body(data, partial(cls._restored, beside))
+            return restored(data, cls(), beside)
         except LedgerError as error:
             if on_error == "raise" and (error.version or VERSION) >= VERSION:
                 raise
             return cls()
-
-    @classmethod
-    def _restored(
-        cls, beside: Callable[[], Mapping[str, BaseMessage]], body: dict[str, Any]
-    ) -> Ledger:
-        ledger = cls()
-        for name in KEPT:
-            setattr(ledger, name, body[name])
-        state = beside() if body["entries"] else {}
-        for packed in body["entries"]:
-            if (entry := unpack_entry(packed, state)) is not None:
-                ledger.add(entry)
-                entry.epoch = entry.began_in = packed.get("epoch", ledger.epoch)
-        for ns, listed in body["snapshots"]:
-            ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
-        ledger.updates = dict(body["updates"])
-        for ns, said, in_update in body["nameless"]:
-            for entry in ledger.entries(said)[-1:]:
-                ledger.await_id(tuple(ns), entry.content, entry=entry, in_update=in_update)
-        for part in map(read_undelivered, body["waiting"]):
-            ledger.await_id(part.ns, content_of(part.data), part=part)
-        ledger.undelivered.extend(map(read_undelivered, body["owed"]))
-        if body["hidden"] is not None:
-            ledger.hidden = cls._restored(beside, body["hidden"])
-        return ledger

@@ -20,10 +20,9 @@ from langgraph_once.stream.content import (
     StreamedContent,
     details_of,
 )
-from langgraph_once.stream.entry import Entry, State
+from langgraph_once.stream.entries import Entry, State, says
 from langgraph_once.stream.forms import Because, DedupStats, Form, Kind, Operation, removing
 from langgraph_once.stream.identity import Guess, Identity, Match, MessageFact
-from langgraph_once.stream.indexes import says
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.places import home, lineage
 from langgraph_once.stream.reexecution import Reexecution

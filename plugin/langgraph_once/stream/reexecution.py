@@ -12,10 +12,9 @@ from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.content import StreamedContent
-from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.entries import Entry, saying
 from langgraph_once.stream.forms import Because, DedupStats, Kind, Operation, removing
 from langgraph_once.stream.identity import MessageFact
-from langgraph_once.stream.indexes import saying
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.places import TASK_NS_KEY, bare
 from langgraph_once.stream.shapes import Part

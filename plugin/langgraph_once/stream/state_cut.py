@@ -24,9 +24,8 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
 from langgraph_once.stream.content import Content, Space, content_of
-from langgraph_once.stream.entry import Entry, State
+from langgraph_once.stream.entries import Entry, State, saying, says
 from langgraph_once.stream.identity import Guess
-from langgraph_once.stream.indexes import saying, says
 from langgraph_once.stream.ledger import MAX_MESSAGES, Ledger
 from langgraph_once.stream.messages_within import (
     DEFAULT_KEY,

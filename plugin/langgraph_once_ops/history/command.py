@@ -26,8 +26,7 @@ from langgraph_once.commands import (
     sized,
     tell,
 )
-from langgraph_once.errors import ConfigError
-from langgraph_once.redaction import printable
+from langgraph_once.errors import ConfigError, printable
 from langgraph_once.stream import NS_SEP, around
 from langgraph_once_ops.history.changes import ChannelChange, MessageChange, changes
 from langgraph_once_ops.history.thread_tree import (

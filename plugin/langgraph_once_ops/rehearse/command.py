@@ -22,9 +22,8 @@ from langgraph_once.commands import (
     load_if_there,
     tell,
 )
-from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.errors import ConfigError, OnceError, printable
 from langgraph_once.platform import graph_types, load_file, load_name, load_object
-from langgraph_once.redaction import printable
 from langgraph_once.serde import TypeStatusChecker, proposed
 from langgraph_once_ops.progress import progress_bar
 from langgraph_once_ops.rehearse import CERTAINTIES, Certainty, Rehearsal, Report, Shape, shape_of

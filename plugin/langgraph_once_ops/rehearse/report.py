@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from langgraph_once.redaction import printable
+from langgraph_once.errors import printable
 
 Add: TypeAlias = Callable[[str, str], None]
 """Takes a kind of finding, and what it is about, of the thread that is looked at."""
@@ -121,6 +121,8 @@ class Report:
             says = says.format(f"`{printable(subject, _MAX_NAME)}`")
             found = Finding(kind, certainty, subject, says, 0, thread_id, checkpoint_ns)
             self._found[kind, subject] = found
+        # Threads come one after the other, so the last one tells whether this one was counted: to
+        # keep the ids of all would take memory for each thread and finding.
         found.threads += found.last != thread_id
         found.last = thread_id
 

@@ -126,7 +126,7 @@ def _builder(graph: Pregel[Any, Any, Any, Any]) -> Any:
 
 def _leads_to(graph: Pregel[Any, Any, Any, Any]) -> dict[str, list[str] | None]:
     builder = _builder(graph)
-    if builder is None:
+    if builder is None:  # of the functional API: it declares no edges
         return dict.fromkeys(graph.nodes)
     found: dict[str, set[str] | None] = {name: set() for name in graph.nodes}
     for start, end in builder.edges:

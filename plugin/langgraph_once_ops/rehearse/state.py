@@ -191,13 +191,14 @@ def _adapters(hints: list[Any]) -> list[TypeAdapter[Any]]:
     for hint in hints:
         try:
             found.append(_adapter(hint))
-        except Exception:
+        except Exception:  # of a schema that pydantic cannot make: it forbids nothing
             return []
     return [] if Any in hints or object in hints else found
 
 
 def _adapter(hint: Any) -> TypeAdapter[Any]:
     is_schema = isinstance(hint, type) and (issubclass(hint, BaseModel) or is_dataclass(hint))
+    # Pydantic refuses a config beside a class that may have one of its own.
     if is_schema or hasattr(hint, "__required_keys__"):
         return TypeAdapter(hint)
     return TypeAdapter(hint, config={"arbitrary_types_allowed": True})
@@ -232,7 +233,7 @@ def _is_empty(value: Any) -> bool:
 def _parts(value: Any) -> Iterator[Any]:
     """All that a value holds, itself first."""
     todo = [value]
-    for count, part in enumerate(todo):
+    for count, part in enumerate(todo):  # it grows: a stack of calls would end at some depth
         if count > _MAX_PARTS:
             return
         yield part

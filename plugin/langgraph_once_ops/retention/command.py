@@ -75,6 +75,7 @@ def prune_command(
     opened = database_of(config, database)
     rules = _rules(opened, older_than, keep_last, status, metadata)
     with (
+        # A database of LangGraph's own savers stays one: to delete, our tables are not needed.
         opened.to_change(is_dry=dry_run, makes_tables=False) as saver,
         progress_bar() as progress,
     ):

@@ -2,8 +2,7 @@
 
 sizes.py     the database at one moment: how much each thread takes, and the store, without a value
 thread.py    one thread read whole, and encoded anew: its channels, and kinds of values
-estimate.py  what a sample of threads says of all
-report.py    all of it together
+report.py    all of it together, and what a sample of threads says of all
 command.py   the report as text and as JSON
 """
 

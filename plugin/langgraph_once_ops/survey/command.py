@@ -19,10 +19,9 @@ from langgraph_once.commands import (
     sized,
     tell,
 )
-from langgraph_once.redaction import printable
+from langgraph_once.errors import printable
 from langgraph_once_ops.progress import progress_bar
-from langgraph_once_ops.survey.estimate import Estimate
-from langgraph_once_ops.survey.report import Survey, Thread, survey
+from langgraph_once_ops.survey.report import Estimate, Survey, Thread, survey
 from langgraph_once_ops.survey.sizes import StoreSize, Week, open_snapshot
 
 

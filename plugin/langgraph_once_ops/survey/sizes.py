@@ -93,6 +93,7 @@ def open_snapshot(database: str, *, schema: str = "") -> Iterator[Snapshot]:
 _BUCKET_CHARS: Final = 6
 """Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
 _REST_OF_ID: Final = "00-0000-6000"
+"""Makes an id of UUID version 6 of it, at the beginning of these two hours."""
 
 
 @dataclass(slots=True)

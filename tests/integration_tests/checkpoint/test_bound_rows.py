@@ -14,7 +14,7 @@ from langgraph_once.checkpoint.rewriting import Entering, Leaving, migrate
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.errors import EncryptionError, SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.format import Tag
 from langgraph_once.stream import StreamAddress
 from tests.databases import is_postgres
 from tests.operations import verify

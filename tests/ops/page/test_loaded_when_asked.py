@@ -20,7 +20,7 @@ def shows():
 import langgraph_once
 assert not shows(), shows()
 
-import langgraph_once.cli
+import langgraph_once.__main__
 assert not shows(), shows()
 
 from langgraph_once.platform.graphs import agent

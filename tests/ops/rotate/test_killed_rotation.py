@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from langgraph_once.serde.encryption import NO_KEY
 from langgraph_once.stream import StreamAddress
-from langgraph_once_ops.rotate import key_use
+from langgraph_once_ops.encryption import key_use
 from langgraph_once_ops.verify import verify
 from tests.databases import is_postgres
 from tests.integration_tests.killed import KILLS, kills, run

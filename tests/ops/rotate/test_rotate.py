@@ -18,7 +18,7 @@ from langgraph_once.checkpoint.rewriting import Rotating, migrate
 from langgraph_once.config import CheckpointConfig, SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store import open_store
-from langgraph_once_ops.rotate import key_use
+from langgraph_once_ops.encryption import key_use
 from tests.forked import run_once
 from tests.integration_tests.checkpoint.test_migrate import is_sound, put, stop
 from tests.layered_stock import LayeredStock

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from langgraph_once_ops.store import Rewritten, rewrite
+from langgraph_once_ops.encryption import Rewritten, rewrite
 from tests.unit_tests.store.conftest import KEYS, OLD, Place, serializer
 from tests.unit_tests.store.test_store import ADA
 

@@ -8,8 +8,8 @@ from itertools import islice
 
 import pytest
 
-from langgraph_once_ops.survey import estimate
-from langgraph_once_ops.survey.estimate import Draws, Estimate, mean_total, share_of
+from langgraph_once_ops.survey import report
+from langgraph_once_ops.survey.report import Draws, Estimate, mean_total, share_of
 
 
 def made_up(seed: int, count: int = 2000) -> tuple[dict[str, float], dict[str, float]]:
@@ -27,7 +27,7 @@ def drawn(thought: dict[str, float], count: int) -> list[tuple[str, float]]:
 def test_of_twenty_intervals_nineteen_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
     right, widest = 0, 0.0
     for seed in range(200):
-        monkeypatch.setattr(estimate, "_SEED", seed)
+        monkeypatch.setattr(report, "_SEED", seed)
         thought, truth = made_up(seed)
         found = mean_total([truth[name] / chance for name, chance in drawn(thought, 100)])
         right += found.low <= sum(truth.values()) <= found.high
@@ -39,7 +39,7 @@ def test_of_twenty_intervals_nineteen_are_right(monkeypatch: pytest.MonkeyPatch)
 def test_a_share_of_what_is_known_is_closer(monkeypatch: pytest.MonkeyPatch) -> None:
     right = 0
     for seed in range(200):
-        monkeypatch.setattr(estimate, "_SEED", seed)
+        monkeypatch.setattr(report, "_SEED", seed)
         wholes, noise = made_up(seed)
         parts = {name: whole * 0.7 + 0.01 * noise[name] for name, whole in wholes.items()}
         pairs = drawn(noise, 100)

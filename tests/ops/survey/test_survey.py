@@ -23,7 +23,7 @@ from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.rewriting import Entering, migrate
 from langgraph_once.stream import StreamAddress
 from langgraph_once_ops.survey import Survey, open_snapshot, report, survey
-from langgraph_once_ops.survey.estimate import Estimate
+from langgraph_once_ops.survey.report import Estimate
 from tests.databases import is_postgres
 from tests.forked import run_once
 from tests.stock_threads import agent, asking, copy, fill, stock

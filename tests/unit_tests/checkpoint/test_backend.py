@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.store.sqlite import SqliteStore
 
+from langgraph_once.__main__ import commands
 from langgraph_once.checkpoint import open_saver
 from langgraph_once.checkpoint.by_url import BACKENDS, backend_of, kind_of
 from langgraph_once.checkpoint.postgres.backend import PostgresBackend
-from langgraph_once.cli import commands
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.serde import OnceSerializer

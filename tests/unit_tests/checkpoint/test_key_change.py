@@ -71,7 +71,7 @@ class Replicas:
 def test_a_new_key_comes_in_front_then_last_and_no_replica_meets_what_it_cannot_open(
     here: str, tmp_path: Path
 ) -> None:
-    pytest.importorskip("langgraph_once_ops.rotate", reason="only operations can rotate")
+    pytest.importorskip("langgraph_once_ops.encryption", reason="only operations can rotate")
     with ExitStack() as stack:
         replicas = Replicas(here, stack)
         replicas.restart("a", "old")

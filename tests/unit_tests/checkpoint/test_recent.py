@@ -18,6 +18,7 @@ from langgraph_once.checkpoint.pieces import (
     split,
 )
 from langgraph_once.errors import PayloadError
+from langgraph_once.serde import most_added
 
 
 class Counting(Cutter):
@@ -110,6 +111,42 @@ def test_what_did_not_change_is_not_named_again() -> None:
     CUTTER.named = 0
     recent.split("thread", "once2", longer, lead_bytes=3)
     assert not CUTTER.named
+
+
+class Checks(list[int]):
+    """Lets so much be added to each value, and says how long those were that it looked at."""
+
+    def __init__(self, left: float) -> None:
+        super().__init__()
+        self.left = left
+
+    def __call__(self, value: CutValue) -> float:
+        self.append(value.manifest.size)
+        return self.left
+
+
+def test_a_value_is_checked_again_when_as_much_has_come_to_it_as_may() -> None:
+    checks = Checks(most_added([noise(10_000)]))
+    recent = Recent(CUTTER, checks)
+    data = noise(50_000)
+    for end in range(50_000, 90_001, 1_000):
+        recent.split("thread", "once2", noise(90_000)[:end], lead_bytes=3)
+    assert checks[0] == 50_000
+    assert 3 <= len(checks) <= 15
+    known = len(checks)
+    recent.split("thread", "msgpack", data, lead_bytes=3)  # what it says is something else
+    assert len(checks) == known + 1
+
+
+def test_what_comes_often_is_weighed_as_often() -> None:
+    often = noise(200_000, 1)
+    checks = Checks(most_added([often * 3]))
+    recent = Recent(CUTTER, checks)
+    recent.split("thread", "once2", noise(50_000), lead_bytes=3)
+    recent.split("thread", "once2", noise(50_000) + often, lead_bytes=3)
+    assert len(checks) == 1
+    recent.split("thread", "once2", noise(50_000) + often * 9, lead_bytes=3)
+    assert len(checks) == 2
 
 
 def test_values_that_were_cut_long_ago_are_forgotten() -> None:

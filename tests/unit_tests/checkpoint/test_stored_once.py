@@ -31,7 +31,7 @@ from langgraph_once.checkpoint.values import Values
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.format import Tag
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
 CHANGED: Any = {"messages": "1"}

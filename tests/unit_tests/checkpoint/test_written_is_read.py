@@ -16,7 +16,7 @@ from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.checkpoint.pieces import PieceManifest
 from langgraph_once.errors import EncodeError, SizeLimitError
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.format import Tag
 
 AT: RunnableConfig = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
 

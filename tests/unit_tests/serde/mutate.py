@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import ormsgpack
 
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.format import Tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable

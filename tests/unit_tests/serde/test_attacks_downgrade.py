@@ -15,7 +15,7 @@ from langchain_core.messages import HumanMessage
 from langgraph_once.errors import EncodeError, EncryptionError, PayloadError, SerdeError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.encryption import KeyRing
-from langgraph_once.serde.tag import Codec, Tag
+from langgraph_once.serde.format import Codec, Tag
 from tests.unit_tests.serde.strictly import strict_config
 
 from .samples import Task, allow, outcome

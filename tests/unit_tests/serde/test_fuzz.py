@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.format import Tag
 from tests.data.blobs import files, model
 from tests.data.blobs.once_values import KEY
 from tests.data.blobs.upstream_values import AES_KEY

@@ -34,6 +34,8 @@ from langgraph_once.serde.limits import (
     copies_of,
     flag_of,
     hold,
+    most_added,
+    most_to_add,
     pattern_units,
     release,
 )
@@ -246,6 +248,48 @@ def test_nothing_hides_that_bytes_are_read_as_langgraphs(holds: Callable[[bytes]
     with pytest.raises(SizeLimitError):
         check_weight(data, 3000, FEW_UNITS, "once2.zstd")
     check_weight(data.replace(b"stock", b"other"), 3000, FEW_UNITS, "once2.zstd")
+
+
+_HEAVY = st.sampled_from(
+    [b"\xa6pandas", b"\xd4\x09", b"\xc9\0\0\0", b"\x80", b"\x90", b"\xa0", b"\xc4", b"a", b"\x0e"]
+)
+_LONG_THREAD = pack_once([AIMessage("word " * 41, id=f"{n}") for n in range(5_000)])
+
+
+@given(
+    parts=st.lists(
+        st.tuples(
+            st.floats(0, 1), st.lists(_HEAVY, max_size=40).map(b"".join), st.integers(1, 200)
+        ),
+        max_size=5,
+    )
+)
+def test_nothing_that_is_added_weighs_more_than_it_may(
+    parts: list[tuple[float, bytes, int]],
+) -> None:
+    left = most_to_add(_LONG_THREAD, UNITS, "once2")
+    assert left > UNITS // 4
+    longer, added = _LONG_THREAD, []
+    for where, part, times in parts:
+        at = 1 + round(where * (len(longer) - 1))
+        added.append(part * times)
+        longer = longer[:at] + part * times + longer[at:]
+    most = most_added(added)
+    if most < left:
+        check_weight(longer, 0, UNITS, "once2")
+        assert most_to_add(longer, UNITS, "once2") >= left - most
+
+
+def test_what_may_be_added_is_little_where_forms_are_that_take_long() -> None:
+    data = _LONG_THREAD + b"\xa6pandas" * 1_500
+    assert (
+        most_to_add(data, UNITS, "once2")
+        < most_to_add(_LONG_THREAD, UNITS, "once2") - 1_500 * 65_536
+    )
+
+
+def test_what_becomes_a_graph_is_weighed_anew() -> None:
+    assert most_added([b"\xc9\0\0\0\xff\x0e"]) > UNITS * 16
 
 
 def test_what_takes_its_room_in_the_database_may_be_larger() -> None:

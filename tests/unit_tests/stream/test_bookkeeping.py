@@ -233,7 +233,7 @@ CALLS = [on_load, on_save, on_get_state]
 
 @pytest.fixture(autouse=True)
 def waits_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("langgraph_once.stream.bookkeeping.WAIT_S", 0.05)
+    monkeypatch.setattr("langgraph_once.stream.session.WAIT_S", 0.05)
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -274,7 +274,7 @@ async def test_a_call_of_ours_that_fails_or_blocks_costs_a_log_line(
         "langgraph_once.stream.ledger.Ledger.seed",
         "langgraph_once.stream.session.StreamThread._seed",
         "langgraph_once.stream.session.messages_in",
-        "langgraph_once.stream.bookkeeping.copy_context",
+        "langgraph_once.stream.session.copy_context",
     ],
 )
 async def test_what_is_done_with_a_ledger_beside_a_stream_may_fail(name: str, face: Face) -> None:

@@ -170,7 +170,7 @@ def open_postgres_to_read(
     """Open one connection to a database that is not changed.
 
     Args:
-        url: As `open_postgres_saver` takes it.
+        url: `postgresql://user:password@host/database`, or what else libpq takes.
         serde: Reads what is stored.
         schema: Where the tables are; where the connection looks if None.
 

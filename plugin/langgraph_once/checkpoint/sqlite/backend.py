@@ -90,7 +90,7 @@ def open_sqlite_saver(
         path: The database file, or ":memory:". `~` is the home folder.
         serde: Turns values into bytes and back; `OnceSerializer()` by default.
         store_once: Whether long values are stored in pieces, each piece once for a thread.
-        makes_tables: As `OnceSqliteSaver` takes it.
+        makes_tables: Whether tables that are missing are made. Without ours it can delete only.
 
     Returns:
         A context, of `with` or `async with`. It gives a saver that is ready: its tables exist, and

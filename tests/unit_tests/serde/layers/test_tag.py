@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from langgraph_once.errors import UnknownTagError
-from langgraph_once.serde.tag import Codec, Layer, Tag
+from langgraph_once.serde.format import Codec, Layer, Tag
 
 CODECS = get_args(Codec)
 OURS = ["", ".zstd", ".aesgcm", ".zstd.aesgcm"]

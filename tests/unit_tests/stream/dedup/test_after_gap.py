@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langgraph_once.stream import Ledger
 from langgraph_once.stream.content import content_of
-from langgraph_once.stream.entry import Entry, State
+from langgraph_once.stream.entries import Entry, State
 from langgraph_once.stream.state_cut import alias_messages_after_gap
 
 SAID = AIMessage("Yes.", id="lost")

@@ -12,7 +12,7 @@ from langgraph.types import RetryPolicy
 from langgraph_once import DedupConfig, once
 from langgraph_once.stream import Deduplicator, Ledger, Part
 from langgraph_once.stream.content import content_of
-from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.entries import Entry
 from langgraph_once.stream.forms import DedupStats
 from langgraph_once.stream.identity import Guess
 from langgraph_once.stream.ledger import MAX_MESSAGES

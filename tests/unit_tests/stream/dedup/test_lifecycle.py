@@ -18,7 +18,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.stream import Part
-from langgraph_once.stream.entry import State
+from langgraph_once.stream.entries import State
 from langgraph_once.stream.forms import DedupStats, ExactForm, Kind, Operation
 from langgraph_once.stream.identity import MessageFact
 from langgraph_once.stream.lifecycle import Case, Lifecycle

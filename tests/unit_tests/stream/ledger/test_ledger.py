@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import ConfigError, LedgerError, StreamError
 from langgraph_once.stream.content import Content, content_of
-from langgraph_once.stream.entry import State
+from langgraph_once.stream.entries import State
 from langgraph_once.stream.places import MAX_GRAPHS
 from langgraph_once.stream.shapes import Part
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 
 from langgraph_once.stream import Deduplicator, Part
 from langgraph_once.stream.content import content_of
-from langgraph_once.stream.indexes import MAX_PENDING, PendingId, PendingIds
+from langgraph_once.stream.entries import MAX_PENDING, PendingId, PendingIds
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded
 

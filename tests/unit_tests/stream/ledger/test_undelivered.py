@@ -16,7 +16,7 @@ from langgraph_once import DedupConfig, Ledger
 from langgraph_once.stream import Deduplicator, Part
 from langgraph_once.stream.annotation import Annotation
 from langgraph_once.stream.content import content_of
-from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.entries import Entry
 from langgraph_once.stream.keeping import keep_undelivered
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
