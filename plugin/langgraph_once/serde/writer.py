@@ -436,7 +436,11 @@ class Writer:
             return Ext(Code.AGAIN, number.to_bytes(4, "big"))
         number, before = len(self._numbers), self.written_out
         self._numbers[id(obj)] = None
-        packed = pack(self._written(obj, plan))
+        try:
+            packed = pack(self._written(obj, plan))
+        except BaseException:  # who writes it in another way meets it again
+            del self._numbers[id(obj)]
+            raise
         self._numbers[id(obj)] = number
         self._repeated[number] = len(packed) + self.written_out - before
         return Ext(Code.SHARED, packed)
