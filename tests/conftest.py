@@ -7,8 +7,6 @@ import os
 import re
 import ssl
 from collections.abc import Generator, Iterator
-from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -61,31 +59,14 @@ SPLIT_IN_PRODUCT = {"test_cuts.py"}
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays to the end: the collector of garbage need not walk over it."""
     gc.disable()
     try:
-        _import_tests(session.config)
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
-
-
-def _import_tests(config: pytest.Config) -> None:
-    """Import all tests, each worker from another file on: what one has compiled, the others find.
-
-    In a fresh clone each worker would compile all of them, which takes five seconds.
-    """
-    worker = getattr(config, "workerinput", None)
-    if worker is None or config.args != config.getini("testpaths"):
-        return
-    files = sorted(Path(__file__).parent.rglob("test_*.py"))
-    first = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
-    for file in files[first:] + files[:first]:
-        module = file.relative_to(config.rootpath).with_suffix("")
-        with suppress(Exception, pytest.skip.Exception):  # pytest imports it again, and tells
-            import_module(".".join(module.parts))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
