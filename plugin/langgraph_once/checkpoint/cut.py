@@ -109,7 +109,8 @@ _ENDS_GROUP: Final = 0x03
 _NEAR: Final = 64
 """Bytes: so near to a change it is not looked for any more."""
 _FAR: Final = 64 * 1024
-"""Bytes: a piece is looked for so far from where it stood, moved as the one before it was."""
+"""Bytes: so far around its expected place a piece is looked for: the old place, moved as the
+piece before it was."""
 _MOST_FINE: Final = 48
 _LEFT_FINE: Final = 12
 """How many short pieces in a row become long ones, and how many of them do not yet. Each piece
@@ -283,12 +284,18 @@ class _Pieces:
             yield number
 
     def _found(self, piece: bytes, near: int, end: int) -> int | None:
-        """Where bytes stand now, if not far from there."""
-        if near >= self._at and self._new.startswith(piece, self._start + near):
+        """Where bytes stand now: near to that, or next. They end before `end`."""
+        last = end - len(piece)
+        if self._at <= near <= last and self._new.startswith(piece, self._start + near):
             return near  # to look for long bytes takes a hundred times as long
-        low, high = max(self._at, near - _FAR), min(near + _FAR + len(piece), end)
-        found = self._new.find(piece, self._start + low, self._start + high)
-        return None if found < 0 else found - self._start
+        near = max(near, self._at)
+        # What stood before may be gone, however much it was: then they come next.
+        for expected in (near, self._at) if near > self._at + _FAR else (near,):
+            low, high = max(self._at, expected - _FAR), min(expected + _FAR, last) + len(piece)
+            found = self._new.find(piece, self._start + low, self._start + high)
+            if found >= 0:
+                return found - self._start
+        return None
 
     def _cut_to(self, end: int) -> None:
         at = self._at

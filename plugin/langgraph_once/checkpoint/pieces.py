@@ -21,7 +21,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any, Final, NamedTuple
 
 import ormsgpack
@@ -168,7 +168,7 @@ class _Known(NamedTuple):
     manifest: PieceManifest
     cut: Cut
     left: float
-    """How much more bytes may weigh that change or come to it, before it is checked again."""
+    """The weight that may come to it before the next check."""
 
 
 class Recent:
@@ -180,7 +180,7 @@ class Recent:
     Args:
         cutter: Cuts and names.
         check: Looks whether a value would be read again, and raises what reading would. Returns
-            how much more bytes may weigh until it is to be asked again.
+            the weight (`most_added`) that may come to it before the next check.
         max_bytes: Of the values that are remembered.
 
     Attributes:
@@ -222,9 +222,12 @@ class Recent:
         )
         left: float = 0
         if before is not None and before.left and before.manifest.codec == codec:
-            new = _new_pieces(before.cut, value)
-            left = before.left - most_added([value.manifest.lead, *new])
-        self.keep(thread_id, value.manifest, value.cut, left if left > 0 else self._check(value))
+            new = _new_parts(before.cut, value)
+            left = max(0, before.left - most_added([value.manifest.lead, *new]))
+        # What is refused is remembered, too: the next one is cut as it is.
+        self.keep(thread_id, value.manifest, value.cut, left)
+        if not left and (left := self._check(value)):
+            self.keep(thread_id, value.manifest, value.cut, left)
         return value
 
     def keep(self, thread_id: Any, manifest: PieceManifest, cut: Cut, left: float = 0) -> None:
@@ -277,10 +280,19 @@ class Recent:
             del self._by_levels[known.manifest.levels]
 
 
-def _new_pieces(before: Cut, value: CutValue) -> Iterator[bytes]:
-    """The pieces of bytes that others before did not have, or not so often."""
-    now, had = (Counter(cut.levels[0].names if cut.levels else ()) for cut in (value.cut, before))
-    return (bytes(value.fresh[name]) for name in (now - had).elements())
+def _new_parts(before: Cut, value: CutValue) -> Iterator[bytes]:
+    """The pieces that bytes before did not have, or not so often.
+
+    Where two pieces meet that did not, an empty part stands for what they say together.
+    """
+    had, now = (cut.levels[0] if cut.levels else Level([], []) for cut in (before, value.cut))
+    left = Counter(had.names)
+    for name, start, end in zip(now.names, [0, *now.ends], now.ends, strict=False):
+        left[name] -= 1
+        if left[name] < 0:
+            yield bytes(value.cut.body[start:end])
+    met = {*pairwise(had.names)}
+    yield from (b"" for pair in pairwise(now.names) if pair not in met)
 
 
 _LEAST_PIECE_BYTES: Final = 64

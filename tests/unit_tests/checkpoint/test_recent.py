@@ -6,7 +6,7 @@ import random
 from functools import partial
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from langgraph_once.checkpoint.cut import Cutter, Piece
 from langgraph_once.checkpoint.pieces import (
@@ -61,6 +61,49 @@ def put_together(value: CutValue) -> bytes:
     assembly.wanted([value.manifest])
     assembly.add((digest, "bytes", bytes(data)) for digest, data in value.pieces.items())
     return assembly.joined(value.manifest)
+
+
+places = st.floats(0, 1)
+sizes = st.integers(0, 40_000)
+rearrangements = st.lists(
+    st.lists(st.tuples(places, sizes, places, sizes, st.booleans()), min_size=1, max_size=4),
+    min_size=1,
+    max_size=4,
+)
+
+
+def rearranged(data: bytes, change: tuple[float, int, float, int, bool]) -> bytes:
+    """Remove some bytes, and put others there: a copy of a stretch, or new ones."""
+    where, removed, source, size, is_copy = change
+    at, of = round(where * len(data)), round(source * len(data))
+    added = data[of : of + size] if is_copy else noise(size, 9)
+    return data[:at] + added + data[at + removed :]
+
+
+@given(
+    unit=st.integers(1, 4_000), times=st.integers(1, 40), finely=st.booleans(), steps=rearrangements
+)
+@example(
+    unit=700,
+    times=8,
+    finely=True,
+    steps=[[(0.373, 2000, 0.72, 0, True), (0.216, 500, 0, 500, False)]],
+)
+def test_of_what_repeats_and_changes_at_several_places_each_version_comes_back(
+    unit: int, times: int, *, finely: bool, steps: list[list[tuple[float, int, float, int, bool]]]
+) -> None:
+    """As a document of equal paragraphs, or a tool result that comes three times."""
+    data = noise(unit) * times
+    recent = Recent(CUTTER, lambda _: 1e12)
+    value = split("once2", data, lead_bytes=0, cutter=CUTTER, finely=finely)
+    recent.keep("thread", value.manifest, value.cut, 1e12)
+    for changes in steps:
+        for change in changes:
+            data = rearranged(data, change)
+        value = recent.split("thread", "once2", data, lead_bytes=0)
+        ends = value.cut.levels[0].ends if value.cut.levels else []
+        assert ends == sorted({*ends})
+        assert put_together(value) == data
 
 
 @given(size=st.integers(0, 60_000), is_dull=st.booleans(), changes=edits)
@@ -136,6 +179,28 @@ def test_a_value_is_checked_again_when_as_much_has_come_to_it_as_may() -> None:
     known = len(checks)
     recent.split("thread", "msgpack", data, lead_bytes=3)  # what it says is something else
     assert len(checks) == known + 1
+
+
+def test_what_comes_thrice_at_the_end_of_a_thread_is_weighed() -> None:
+    data = noise(42_500, 3)
+    recent = Recent(CUTTER, Checks(10**12))
+    for end in range(20_000, 42_501, 1_500):
+        recent.split("thread", "once2", data[:end], lead_bytes=3)
+    for _ in range(3):
+        data += noise(15_000, 99)
+        value = recent.split("thread", "once2", data, lead_bytes=3)
+        assert put_together(value) == data
+
+
+def test_what_is_left_of_a_long_value_is_not_stored_again() -> None:
+    """As a thread of which the older half was dropped, and that goes on."""
+    recent = Recent(CUTTER)
+    value = recent.split("thread", "once2", noise(700_000), lead_bytes=0)
+    shorter = recent.split(
+        "thread", "once2", noise(700_000)[200_000:] + noise(500, 1), lead_bytes=0
+    )
+    new = shorter.pieces.keys() - value.pieces.keys()
+    assert sum(len(shorter.pieces[name]) for name in new) < 150_000
 
 
 def test_what_comes_often_is_weighed_as_often() -> None:
