@@ -405,7 +405,9 @@ class Values:
     def _check_cut(self, cut: CutValue) -> int:
         tag, data = self._tag(cut.manifest.codec), cut.cut.data
         self._serde.check_joined(tag, data, self._least_sizes(cut))
-        return 0 if cut.is_first else self._serde.most_to_add(tag, data)  # most come only once
+        return (
+            0 if cut.is_first else self._serde.most_to_add(tag, data)
+        )  # most are written only once
 
     def _in_one_row(
         self, parts: dict[str, tuple[Tag, bytes]], of_row: list[CutValue], cuts: list[CutValue]

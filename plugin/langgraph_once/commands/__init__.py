@@ -1,7 +1,7 @@
 """The commands of `langgraph-once`, and what they share with those of extensions.
 
-They share `project.py`: which settings does this project run with, which database, and how are its
-rows read? How is it printed?
+They share `project.py`: the settings of the project, its database, how that is opened, and how
+results are printed.
 """
 
 from typing import TYPE_CHECKING

@@ -186,8 +186,9 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
 def most_to_add(data: bytes, max_units: int, tag: str) -> int:
     """Return how much the bytes may weigh (`most_added`) that change in a blob or come to it.
 
-    So long `check_weight` lets it pass, of however few bytes it is stored. It takes twice as long
-    as that, and is 0 where that is soon done or depends on what stands where.
+    So long `check_weight` lets it pass, of however few bytes it is stored. It takes twice as long.
+    0 is no allowance: of small values, which are soon checked, and of those where the place of a
+    byte matters.
     """
     codec = _codec(tag)
     if codec != "once2" or len(data) <= SMALL_BYTES or _GRAPH.match(data):

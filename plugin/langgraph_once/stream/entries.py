@@ -31,7 +31,7 @@ from langgraph_once.stream.content import (
     details_of,
     mere_text,
 )
-from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, PerGraph, Place, akin, bare, home
+from langgraph_once.stream.places import NS_SEP, TASK_NS_KEY, PerGraph, Place, akin, bare, runner_of
 from langgraph_once.stream.shapes import Part
 
 
@@ -168,7 +168,7 @@ class Entry:
 
     def is_beside(self, runner: str) -> bool:
         """Whether it is of a graph beside the one that task `runner` runs: neither in the other."""
-        graph = home(self.task) if self.task else self.within
+        graph = runner_of(self.task) if self.task else self.within
         return bool(graph) and not akin(runner, graph)
 
     def akin(self, task: str) -> bool:

@@ -61,7 +61,7 @@ from langgraph_once.stream.attempts import (
 )
 from langgraph_once.stream.content import AUTO_ID_PREFIX, Content, as_whole, content_of
 from langgraph_once.stream.messages_within import Found, found_in_input, found_in_update
-from langgraph_once.stream.places import NODE_KEY, NS_SEP, TASK_NS_KEY, home, node_names
+from langgraph_once.stream.places import NODE_KEY, NS_SEP, TASK_NS_KEY, node_names, runner_of
 from langgraph_once.stream.run import Run, Standing
 from langgraph_once.stream.state_cut import Hints
 
@@ -318,7 +318,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         outer = self._tasks.outer(task.ns)
         around = [each.given for each in outer]
         came_in = outer[-1].came_in_unnamed if outer else None
-        unproven = self._standing.unproven(home(task.ns), step, inputs, found, came_in)
+        unproven = self._standing.unproven(runner_of(task.ns), step, inputs, found, came_in)
         unproven.update(*(given.still_unproven(found) for given in around))
         task.given.add(inputs, found, unproven, with_details=self.run.form.tells_details)
         for given in around:
@@ -403,7 +403,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         else:
             is_news = is_named_here or self._has_changed(task, message)
             if is_named_here:
-                self._standing.tell_unnamed(home(task.ns), message)
+                self._standing.tell_unnamed(runner_of(task.ns), message)
             with self._writing:  # which of two is sent last decides what the consumer has
                 self._send_written(written._replace(is_changed=is_news and not is_repeated))
 

@@ -196,7 +196,7 @@ class Keepable(Protocol):
 L = TypeVar("L", bound=Keepable)
 
 
-def packed(ledger: Keepable, state: Mapping[str, BaseMessage], *, is_done: bool) -> bytes:
+def pack_ledger(ledger: Keepable, state: Mapping[str, BaseMessage], *, is_done: bool) -> bytes:
     """What is kept of a ledger, as bytes.
 
     Args:
@@ -239,7 +239,7 @@ def _body(
     }
 
 
-def restored(data: bytes, ledger: L, beside: Callable[[], Mapping[str, BaseMessage]]) -> L:
+def fill_ledger(data: bytes, ledger: L, beside: Callable[[], Mapping[str, BaseMessage]]) -> L:
     """Fill a ledger with what these bytes hold.
 
     Args:

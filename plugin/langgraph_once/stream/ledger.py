@@ -22,7 +22,7 @@ from langgraph_once.stream.entries import (
     saying,
     with_id,
 )
-from langgraph_once.stream.keeping import VERSION, packed, restored
+from langgraph_once.stream.keeping import VERSION, fill_ledger, pack_ledger
 from langgraph_once.stream.places import (
     NS_SEP,
     PerGraph,
@@ -537,7 +537,7 @@ class Ledger:
             state: The messages in the state of the thread, by their ids.
             is_done: Whether no step is under way.
         """
-        return packed(self, state, is_done=is_done)
+        return pack_ledger(self, state, is_done=is_done)
 
     @classmethod
     def from_bytes(
@@ -561,7 +561,7 @@ class Ledger:
             LedgerError: These bytes are no ledger that this version can read.
         """
         try:
-            return restored(data, cls(), beside)
+            return fill_ledger(data, cls(), beside)
         except LedgerError as error:
             if on_error == "raise" and (error.version or VERSION) >= VERSION:
                 raise

@@ -24,7 +24,7 @@ from langgraph_once.stream.entries import Entry, State, says
 from langgraph_once.stream.forms import Because, DedupStats, Form, Kind, Operation, removing
 from langgraph_once.stream.identity import Guess, Identity, Match, MessageFact
 from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.places import home, lineage
+from langgraph_once.stream.places import lineage, runner_of
 from langgraph_once.stream.reexecution import Reexecution
 from langgraph_once.stream.shapes import Part
 
@@ -190,7 +190,7 @@ class Lifecycle:
                 return Case.RUNS_AGAIN
             case "resume":
                 return Case.CUT_SHORT
-        graph = home(fact.task)
+        graph = runner_of(fact.task)
         known = [entry for entry in self._ledger.entries(fact.id) if entry.task]
         is_outer = all(graph not in lineage(entry.task) for entry in known)
         return Case.OF_OUTER_GRAPH if graph and is_outer else Case.REMOVED
@@ -309,7 +309,7 @@ class Lifecycle:
     def _beside(self, fact: MessageFact) -> list[Entry]:
         """What tasks of its graph have said under its id, its own too."""
         found = self._ledger.entries(fact.id)
-        return [each for each in found if home(each.task) == home(fact.task)]
+        return [each for each in found if runner_of(each.task) == runner_of(fact.task)]
 
     def _stands(self, fact: MessageFact, entry: Entry) -> None:
         self._recognized(fact, entry)
@@ -449,7 +449,7 @@ class Lifecycle:
 
     def _removed(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
         """A removal, under the ids by which the consumer knows the message."""
-        for known_id in self._ledger.forget(fact.id, home=home(fact.task)):
+        for known_id in self._ledger.forget(fact.id, home=runner_of(fact.task)):
             if known_id == fact.id:
                 yield Operation(Kind.REMOVE, Because.REMOVED, fact.part)
             else:

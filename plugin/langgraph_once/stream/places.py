@@ -30,7 +30,7 @@ def lineage(task: str) -> tuple[str, ...]:
     )
 
 
-def home(task: str) -> str:
+def runner_of(task: str) -> str:
     """The task that runs the graph of this one; empty for the outermost graph."""
     return "".join(lineage(task)[-2:-1])
 

@@ -77,7 +77,7 @@ class Form:
     def matches(self, cls: type) -> bool:
         """Whether instances of `cls` are of this form. Asked on writing and on reading.
 
-        No class is of one whose heads name none: only forged bytes bring it about.
+        False of forms whose heads name no class: only forged bytes ask them.
         """
         return False
 

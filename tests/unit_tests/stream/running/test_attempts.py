@@ -13,7 +13,7 @@ from langgraph.types import RetryPolicy
 from langgraph_once import once
 from langgraph_once.stream.attempts import ModelRun, Task, Tasks
 from langgraph_once.stream.content import content_of
-from langgraph_once.stream.places import home
+from langgraph_once.stream.places import runner_of
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, model, says
 
@@ -27,7 +27,7 @@ def test_the_steps_of_a_task_are_those_around_it_and_its_own() -> None:
 
 
 def test_the_graph_of_a_task_is_named_by_the_task_around_it() -> None:
-    assert [home(ns) for ns in ("n:1", "n:1|m:2", "n:1|m:2|o:3")] == [
+    assert [runner_of(ns) for ns in ("n:1", "n:1|m:2", "n:1|m:2|o:3")] == [
         "",
         "n:1",
         "n:1|m:2",
