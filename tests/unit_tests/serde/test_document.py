@@ -55,6 +55,7 @@ def test_an_old_invoice_is_read(myapp: Any) -> None:
 
 def test_shapes_and_handles_come_back(myapp: Any) -> None:
     run(myapp, "SubclassAdapter")
+    myapp.Ball = type("Ball", (myapp.Shape,), {"__module__": "myapp"})
     once = OnceSerializer(
         SerdeConfig(adapters=setting("ADAPTERS"), allowed_types=("myapp:Shape", "myapp:Ball"))
     )
