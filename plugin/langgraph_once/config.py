@@ -79,7 +79,8 @@ def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
             return init(self, **values)
         except ValidationError as error:
             first = error.errors(include_input=False)[0]
-        # Out here, so that what is raised does not refer to what was given, which may be secret.
+        # Raised behind the `except`: within it, the error would refer to the given values, which
+        # may be secret.
         if isinstance(inner := first.get("ctx", {}).get("error"), ConfigError):
             raise ConfigError(inner.key, inner.problem)
         field = ".".join(shown(str(part)) for part in first["loc"])

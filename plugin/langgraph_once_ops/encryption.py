@@ -248,7 +248,7 @@ def _key_of_metadata(known: Mapping[str, Any]) -> str:
 def store_command(to: str, database: str | None, dry_run: bool, config: str) -> None:
     """Rewrite all values of the store. A server may be running.
 
-    "--to encrypted" encrypts them with the newest key: plain ones, and those of older keys. "--to
+    "--to encrypted" encrypts plain values, and those of older keys, with the newest key. "--to
     plain" is the way out: LangGraph's own stores read every value afterwards; servers must not
     have the keys by then, or they encrypt what they write. It can be stopped and started again.
     What cannot be read stays as it is; the exit code is 1 then.
@@ -325,7 +325,7 @@ def rewrite(
         writing: Has the keys of how it shall be, or none.
         schema: PostgreSQL: where the tables are; if empty, where the connection looks.
         is_dry: Whether nothing is written.
-        only_sealed: Whether what is plain stays plain.
+        only_sealed: Whether plain values stay plain.
 
     Raises:
         ConfigError: A URL of another database.

@@ -405,9 +405,10 @@ class Values:
     def _check_cut(self, cut: CutValue) -> int:
         tag, data = self._tag(cut.manifest.codec), cut.cut.data
         self._serde.check_joined(tag, data, self._least_sizes(cut))
-        return (
-            0 if cut.is_first else self._serde.most_to_add(tag, data)
-        )  # most are written only once
+        if cut.is_first:  # most values are written once: none asks what may come to them
+            return 0
+        more: int = self._serde.most_to_add(tag, data)
+        return more
 
     def _in_one_row(
         self, parts: dict[str, tuple[Tag, bytes]], of_row: list[CutValue], cuts: list[CutValue]

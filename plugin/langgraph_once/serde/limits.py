@@ -186,13 +186,13 @@ def check_weight(data: bytes, stored_bytes: int, max_units: int, tag: str) -> No
 def most_to_add(data: bytes, max_units: int, tag: str) -> int:
     """Return how much the bytes may weigh (`most_added`) that change in a blob or come to it.
 
-    So long `check_weight` lets it pass, of however few bytes it is stored. It takes twice as long.
-    0 is no allowance: of small values, which are soon checked, and of those where the place of a
-    byte matters.
+    Up to that weight `check_weight` lets the blob pass, of however few bytes it is stored. To find
+    it takes twice as long as the check. Small blobs, which are soon checked, have no such
+    allowance; nor have those whose weight depends on where a byte stands.
     """
     codec = _codec(tag)
     if codec != "once2" or len(data) <= SMALL_BYTES or _GRAPH.match(data):
-        return 0
+        return 0  # that of a graph is counted otherwise
     if _few_values(codec, data) is not None:
         return 0
     most = max_units * _BYTES_OF_A_UNIT // _SMALL_SHARE - _of_forms(data)

@@ -388,7 +388,7 @@ class OnceSerializer(JsonPlusSerializer):
     def most_to_add(self, tag: Tag, data: bytes) -> int:
         """Return how much bytes may weigh that change in a value or come to it.
 
-        `most_added` tells what they do. So long `check_joined` lets the value pass.
+        `most_added` tells what bytes weigh. Up to that weight `check_joined` lets the value pass.
         """
         # No byte weighs less than one: so its length is bounded, too.
         room = self._compression.most_from(0) - len(data)

@@ -3,9 +3,9 @@
 There is one for each thread, and it holds what the state of the thread does not tell. Where there
 is none, the messages in the state count as delivered.
 
-Of a step that is not done that is what its tasks have said, as they may run again. Of what is in
-the state it is other ids: those under which the consumer has it, as texts returned in messages of
-their own.
+Amid a step, what its tasks have said is kept, as they may run again. Of a message in the state,
+the other ids are kept under which the consumer has it, as that of a text which a node returned in a
+message of its own.
 
 The bytes are a small format of its own, so that it outlives every serializer:
 
@@ -308,7 +308,7 @@ def _packed_entry(entry: Entry, state: Mapping[str, BaseMessage]) -> dict[str, A
 
 
 def _read_entry(given: Mapping[str, Any], state: Mapping[str, BaseMessage]) -> Entry | None:
-    """The message of which `_packed_entry` gave these fields, or some of them.
+    """Make a message of fields that `_packed_entry` gave; some may be missing.
 
     None if a state told what it says, and does so no more.
     """

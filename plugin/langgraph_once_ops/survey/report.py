@@ -1,4 +1,4 @@
-"""A database goes in; what it holds, and how much is redundant, comes out. No value is in it.
+"""Report what a database holds, and how much of it is redundant. A report has no value in it.
 
 Not all threads are read. They differ in size by orders of magnitude, so they are drawn in
 proportion to what they are thought to take (Hansen and Hurwitz, with replacement): the few that
