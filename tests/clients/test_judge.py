@@ -130,3 +130,14 @@ def test_a_fault_in_the_place_of_another_is_not_worse() -> None:
     assert worse(doubled, mixed) == worse(turned, doubled) == worse(turned, mixed) == []
     assert worse(mixed, doubled) == ["garbled"]
     assert worse(doubled, turned) == ["text twice"]
+
+
+def test_where_a_client_mixes_what_stood_there_whole_for_a_moment_is_chance() -> None:
+    mixed, whole = [ai("HelloNext")], [ai(HELLO)]
+    at_once = judge({"turns": [{"snapshots": [mixed, FINAL], "error": None}]}, HISTORY)
+    later = judge({"turns": [{"snapshots": [whole, mixed, FINAL], "error": None}]}, HISTORY)
+    clean = judge({"turns": [{"snapshots": [FINAL], "error": None}]}, HISTORY)
+    lost = judge({"turns": [{"snapshots": [whole, [], FINAL], "error": None}]}, HISTORY)
+    assert set(later.faults) - set(at_once.faults) == {"vanished", "flicker"}
+    assert worse(later, at_once) == []
+    assert worse(lost, clean) == ["vanished", "flicker"]
