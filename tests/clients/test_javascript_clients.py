@@ -45,7 +45,7 @@ async def test_no_graph_of_the_zoo_is_worse(zoo: DevServer, tmp_path: Path, proj
 
 async def check(zoo: DevServer, name: str, front_end: FrontEnd, animals: Sequence[Animal]) -> None:
     """Nothing is worse wrapped, nothing is wrong with a chat, and repetitions are gone."""
-    found = await play(zoo.url, {name: front_end}, animals, again=2)
+    found = await play(zoo.url, {name: front_end}, animals, again=5)
     assert told(found) == {}
     assert not any(found[Cell("chat", name, wrapped)].faults for wrapped in (False, True))
     for animal in REPEATED_BY_PLAIN if name.startswith(TELLS_STATES) else ():
