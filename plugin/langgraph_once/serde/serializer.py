@@ -248,12 +248,12 @@ class OnceSerializer(JsonPlusSerializer):
             EncodeError: LangGraph cannot write it, either.
         """
         try:
-            data = encode_stock(obj)
+            stored = _stored_by_langgraph(obj)
         except Exception:
             raise _refusal(obj, error) from error
         name, text = _name(obj), "Stored %s as LangGraph does, as a whole: %s"
         self._plans.trust.warn(name, text, name, error)
-        return _STOCK, data
+        return stored
 
     def wrapped(
         self,
@@ -463,6 +463,14 @@ class OnceSerializer(JsonPlusSerializer):
                 )
             case _:
                 assert_never(tag.codec)
+
+
+def _stored_by_langgraph(obj: Any) -> tuple[Tag, bytes]:
+    """Return what LangGraph stores of a value: of any kind of bytes, their content."""
+    for base, tag in _BINARY.items():
+        if isinstance(obj, base):
+            return tag, bytes(memoryview(obj))  # `bytes(obj)` may be code of the class
+    return _STOCK, encode_stock(obj)
 
 
 def _refusal(obj: Any, error: Exception) -> EncodeError:
