@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 
 _NULL: Final = Tag("null")
 _STOCK: Final = Tag("msgpack")
-_BINARY: Final[dict[type[bytes | bytearray], Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
+_BINARY: Final[dict[type[bytes | bytearray], Tag]] = {
+    bytes: Tag("bytes"),
+    bytearray: Tag("bytearray"),
+}
 _PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
