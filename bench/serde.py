@@ -81,6 +81,9 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "400 dataclasses": states.dataclasses,
     "400 enums": states.enums,
     "50 nested models": states.models,
+    "400 models with private attributes": states.sessions,
+    "400 named tuples": states.scores,
+    "400 dictionaries with numbers as keys": states.numbered,
 }
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, PrivateAttr, TypeAdapter
 
 from bench.prose import passages
 
@@ -90,7 +90,21 @@ class Order(BaseModel):
     by_sku: dict[str, Line]
 
 
-TYPES = (Priority, Task, Line, Order)
+class Session(BaseModel):
+    """A model that keeps something for itself."""
+
+    user: str
+    _seen: dict[str, int] = PrivateAttr(default_factory=dict)
+
+
+class Score(NamedTuple):
+    """A named tuple."""
+
+    name: str
+    points: int
+
+
+TYPES = (Priority, Task, Line, Order, Session, Score)
 
 
 def dataclasses() -> list[Task]:
@@ -109,6 +123,21 @@ def dataclasses() -> list[Task]:
 def enums() -> list[Priority]:
     """400 priorities."""
     return [Priority.LOW, Priority.HIGH] * 200
+
+
+def sessions() -> list[Session]:
+    """400 models with a private attribute."""
+    return [Session(user=f"user {i}") for i in range(400)]
+
+
+def scores() -> list[Score]:
+    """400 named tuples."""
+    return [Score(f"user {i}", i) for i in range(400)]
+
+
+def numbered() -> list[dict[int, int]]:
+    """400 dictionaries whose keys are no text."""
+    return [{i: i} for i in range(400)]
 
 
 def models() -> list[Order]:

@@ -341,7 +341,7 @@ class _Copy:
             name: found.decoded(value, place, f"channel {name!r}")
             for name, value in stored.values.items()
         }
-        versions = stored.checkpoint["channel_versions"]
+        versions = stored.versions
         known = values.keys() & versions.keys()
         keys = {name: (place.checkpoint_ns, name, str(versions[name])) for name in known}
         news = {name: versions[name] for name, key in keys.items() if key not in self._stored}

@@ -165,6 +165,12 @@ class StoredCheckpoint(NamedTuple):
     metadata: dict[str, Any]
     writes: list[StoredWrite]
 
+    @property
+    def versions(self) -> Mapping[str, Any]:
+        """By channel; none where a checkpoint was put by hand without them."""
+        found: Mapping[str, Any] = self.checkpoint.get("channel_versions", {})
+        return found
+
     def as_tuple(self, values: Any, writes: list[tuple[str, str, Any]]) -> CheckpointTuple:
         """The checkpoint as LangGraph has it, with these values and writes."""
         place, parent_id = self.place, self.parent_id

@@ -53,6 +53,8 @@ _MOST_CELLS: Final = 50
 _PAGE: Final = 50
 """How many checkpoints are listed by one statement."""
 
+_VALUES: Final[dict[str, Any]] = {"channel_values": {}, "channel_versions": {}}
+
 
 class Threads:
     """Programs for one database.
@@ -92,11 +94,11 @@ class Threads:
 
         Args:
             query: Which checkpoints.
-            limit: How many at most; all if None.
+            limit: How many at most; all if None, or if it is negative, as in SQLite.
             size: How many a page has.
         """
         found = FoundCheckpoints(self.values)
-        left = limit
+        left = None if limit is None or limit < 0 else limit
         while left is None or left > 0:
             wanted = size if left is None else min(left, size)
             yield self._page(query, found, wanted)
@@ -150,6 +152,10 @@ class Threads:
         """Store a checkpoint."""
         thread_id, checkpoint_ns, parent_id = self.tables.place(config)
         place = CheckpointRef(thread_id, checkpoint_ns, checkpoint["id"])
+        if not checkpoint.keys() >= _VALUES.keys():
+            # It is put by hand, as in docstrings of upstream's savers.
+            whole: Any = {**_VALUES, **checkpoint}
+            checkpoint = whole
         cuts: list[CutValue] = []
         known = get_checkpoint_metadata(config, metadata)
         new = NewCheckpoint(place, parent_id, checkpoint, known, versions, run_id(config, known))
@@ -483,7 +489,7 @@ def _needed(tables: Tables, place: CheckpointRef) -> Program[list[str]]:
     # run last, and the one that has it may run next.
     deltas = {name for stored in path for name in stored.metadata.get(COUNTERS) or ()}
     # A channel without a version was never written: it is empty by right.
-    missing = deltas & path[0].checkpoint["channel_versions"].keys() if path else set()
+    missing = deltas & path[0].versions.keys() if path else set()
     needed = []
     for stored in path:
         needed.append(str(stored.place.checkpoint_id))

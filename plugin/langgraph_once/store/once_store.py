@@ -149,11 +149,41 @@ class OnceStore(BaseStore):
         field: Field = by_key,
     ) -> None:
         self._rows = rows
+        self._upkeep: Any = rows  # the classes of both databases have it, their base has not
         self._sealing = sealing
         self.name = name
         self._field = field
         self._loop = asyncio.get_running_loop()
         self.ttl_config = rows.ttl_config
+
+    async def setup(self) -> None:
+        """Make the tables, as upstream's store does; `open_store` has made them."""
+        await self._upkeep.setup()
+
+    async def sweep_ttl(self) -> int:
+        """Delete what has expired, and return how many items that were."""
+        deleted: int = await self._upkeep.sweep_ttl()
+        return deleted
+
+    async def start_ttl_sweeper(
+        self, sweep_interval_minutes: int | None = None
+    ) -> asyncio.Task[None]:
+        """Delete what expires from time to time, as upstream's store does.
+
+        Args:
+            sweep_interval_minutes: How often; as `ttl` says, or every five minutes.
+        """
+        task: asyncio.Task[None] = await self._upkeep.start_ttl_sweeper(sweep_interval_minutes)
+        return task
+
+    async def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109  # as upstream
+        """End that, and return whether it ended in time.
+
+        Args:
+            timeout: How many seconds to wait; without one, until it has ended.
+        """
+        has_ended: bool = await self._upkeep.stop_ttl_sweeper(timeout)
+        return has_ended
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations from a thread without an event loop.

@@ -53,6 +53,22 @@ def test_a_connection_of_another_kind_is_refused() -> None:
             kind(other)
 
 
+@pytest.mark.parametrize("parts", [{}, {"channel_values": {"key": "value"}}])
+def test_a_checkpoint_that_lacks_parts_is_taken_and_found(here: str, parts: Any) -> None:
+    """As in the docstring of `SqliteSaver.put`; without `v`, upstream reads none in PostgreSQL."""
+    put: Any = {"v": 4, "ts": "2026-11-29T12:00:00+00:00", "id": "1ef", **parts}
+    with whole.once(here, whole.serde(encryption_keys={})) as saver:
+        config = saver.put(ROOT, put, {}, {})
+        saver.put_writes(config, [("key", "value")], "task")
+        found, (listed,) = saver.get_tuple(config), saver.list(ROOT)
+        assert found is not None
+        assert found.pending_writes == listed.pending_writes == [("task", "key", "value")]
+        assert {**found.checkpoint, **put} == found.checkpoint
+        saver.copy_thread("t", "copy")
+        saver.prune(["t"])
+        assert len([*saver.list(ROOT)]) == 1
+
+
 async def test_an_empty_id_is_that_of_the_latest(saver: OnceSaver) -> None:
     empty: Any = {"configurable": {**ROOT["configurable"], "checkpoint_id": ""}}
     first = saver.put(empty, _checkpoint(channel="seed"), {}, {"channel": "1"})

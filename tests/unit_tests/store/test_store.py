@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import inspect
 import json
 import time
 from contextlib import AsyncExitStack
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
+from langgraph.store.postgres.aio import AsyncPostgresStore
+from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import (
@@ -23,7 +26,7 @@ from langgraph_once.errors import (
     SerdeError,
     StorageError,
 )
-from langgraph_once.store import check_index, check_place, default_database, open_store
+from langgraph_once.store import OnceStore, check_index, check_place, default_database, open_store
 from tests.unit_tests.store.conftest import OLD, Place, serializer
 
 NO_VECTORS = "another Python, or PostgreSQL|install pgvector"
@@ -301,6 +304,24 @@ async def test_items_of_the_store_expire(place: Place) -> None:
         while await store.aget(ADA, "old", refresh_ttl=False) is not None:
             assert time.monotonic() < ends
         assert await store.aget(ADA, "new") is not None
+
+
+async def test_what_expires_is_swept_when_asked_as_by_upstreams_store(place: Place) -> None:
+    async with place.opened() as store:
+        await store.setup()
+        await store.aput(ADA, "old", {"n": 1}, ttl=1)
+        await store.aput(ADA, "new", {"n": 1}, ttl=1)
+        place.execute("UPDATE store SET expires_at = '2020-01-01' WHERE key = 'old'")
+        assert await store.sweep_ttl() == 1
+        assert [item.key for item in await store.asearch(ADA)] == ["new"]
+
+
+@pytest.mark.parametrize("upstream", [AsyncSqliteStore, AsyncPostgresStore])
+def test_the_store_has_what_upstreams_stores_have(upstream: Any) -> None:
+    own = {name for name, _ in inspect.getmembers(upstream, callable) if not name.startswith("_")}
+    assert {"aput", "start_ttl_sweeper", "stop_ttl_sweeper"} <= own
+    # To open one from a URL is `open_store`'s; nothing of a database is asked through the store.
+    assert {name for name in own if not hasattr(OnceStore, name)} <= {"from_conn_string"}
 
 
 async def test_a_filtered_search_keeps_alive_what_it_found_alone(place: Place) -> None:

@@ -317,7 +317,7 @@ class PostgresTables(Tables):
             checkpoint = json.loads(row[6])
             metadata = opened_metadata(self.values, place, read_json(row[7]))
             values = checkpoint.pop("channel_values", None) or {}
-            for name, version in checkpoint["channel_versions"].items():
+            for name, version in checkpoint.get("channel_versions", {}).items():
                 if (key := (*place[:2], name, _text(version))) in blobs:
                     values[name] = blobs[key]
             written = writes.get(place, [])
@@ -460,7 +460,7 @@ def _latest(place: CheckpointRef) -> tuple[str, Sequence[Any]]:
 def _with_sends(stored: StoredCheckpoint, sends: Sequence[StoredWrite]) -> StoredCheckpoint:
     if not sends:
         return stored
-    versions = dict(stored.checkpoint["channel_versions"])
+    versions = dict(stored.versions)
     versions[TASKS] = max(versions.values(), default=f"{1:032}.{0:016}")
     return stored._replace(
         checkpoint={**stored.checkpoint, "channel_versions": versions},
