@@ -111,14 +111,9 @@ def test_updates_keep_their_interrupts_while_states_are_read_on_our_own_account(
         answer: str = interrupt(given)
         return answer
 
-    held = list(
-        exactly(graph).stream(
-            "Go on?",
-            {"configurable": {"thread_id": "1"}},
-            stream_mode=modes,
-            version="v2",
-        )
-    )
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    wrapped: Any = exactly(graph)
+    held = list(wrapped.stream("Go on?", thread, stream_mode=modes, version="v2"))
     assert [each.value for each in held[-1]["data"]["__interrupt__"]] == ["Go on?"]
 
 
