@@ -270,8 +270,9 @@ class EventFilter(ChunkFilter):
         self._tells_edits = tells_edits
         self._reader = form.reader = EventReader()
         self._form = form
-        # By the id of each message the graph in whose `run.messages` it is.
-        self._told: dict[str, tuple[str, ...]] = {}
+        # By the id of each message the graph in whose `run.messages` it is as it is now; None if in
+        # that of none.
+        self._told: dict[str, tuple[str, ...] | None] = {}
         self._removed = ""
         self._earlier: Mapping[str, Content] = {}
 
@@ -331,8 +332,13 @@ class EventFilter(ChunkFilter):
             return out
         message_id = str(said.data.id if event_of(out) else out.data.id)
         is_known = message_id in self._told
-        self._told.setdefault(message_id, said.ns)
-        return out if event_of(out) else self._marked(operation, out, is_known=is_known)
+        if not event_of(out):
+            out = self._marked(operation, out, is_known=is_known)
+        if operation.kind is Kind.REPLACE:
+            self._told[message_id] = said.ns if mark_of(out.meta).to == "all" else None
+        else:
+            self._told.setdefault(message_id, said.ns)
+        return out
 
     def _copies_inner(self, said: Part, originals: Iterable[str]) -> bool:
         """Whether a message copies what only the `run.messages` of another graph have.
