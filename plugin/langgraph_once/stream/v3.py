@@ -273,6 +273,8 @@ class EventFilter(ChunkFilter):
         # By the id of each message the graph in whose `run.messages` it is as it is now; None if in
         # that of none.
         self._told: dict[str, tuple[str, ...] | None] = {}
+        # What reducers made of pairs: LangGraph shows it where a graph around returns it.
+        self._made: set[str] = set()
         self._removed = ""
         self._earlier: Mapping[str, Content] = {}
 
@@ -334,6 +336,9 @@ class EventFilter(ChunkFilter):
         is_known = message_id in self._told
         if not event_of(out):
             out = self._marked(operation, out, is_known=is_known)
+        note: Mapping[str, Any] = annotation_of(said.meta) or {}
+        if note.get("made"):
+            self._made.add(message_id)
         if operation.kind is Kind.REPLACE:
             self._told[message_id] = said.ns if mark_of(out.meta).to == "all" else None
         else:
@@ -351,7 +356,8 @@ class EventFilter(ChunkFilter):
             originals: The ids of what it copies.
         """
         note: Mapping[str, Any] = annotation_of(said.meta) or {}
-        own_id = None if note.get("nameless") else str(said.data.id)
+        message_id = str(said.data.id)
+        own_id = None if note.get("nameless") or message_id in self._made else message_id
         return any(
             known != own_id and self._told.get(known, said.ns) != said.ns for known in originals
         )
