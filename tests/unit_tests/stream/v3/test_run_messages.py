@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
+from hypothesis import HealthCheck, example, given, strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -17,7 +18,9 @@ from langgraph_once.stream import v2_part
 from langgraph_once.stream.v3 import VOID
 from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.wires import anthropic
+from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, chain, fails_after, fan_out, folded
+from tests.unit_tests.stream.test_law_graphs import QUIET, TEXTS, Script
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
@@ -287,6 +290,102 @@ def test_what_comes_again_behind_another_answer_is_shown_once() -> None:
         return {"messages": [*said, model.invoke("?")]}
 
     assert shown(retried(node)) == [(HELLO, False), (OTHER, False)]
+
+
+COPIES: dict[str, Callable[[AIMessage], AIMessage | HumanMessage]] = {
+    "without an id": lambda said: AIMessage(said.text, name="team"),
+    "with an id of its own": lambda said: AIMessage(said.text, id="own"),
+    "in another role": lambda said: HumanMessage(said.text),
+    "without the space at its end": lambda said: AIMessage(said.text.strip()),
+    "without it, with an id of its own": lambda said: AIMessage(said.text.strip(), id="own"),
+    "with other white space": lambda said: AIMessage(said.text.replace(" ", "\n")),
+    "itself": lambda said: said,
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_what_a_graph_inside_said_is_shown_to_each_reader_that_plain_langgraph_shows_it(
+    name: str,
+) -> None:
+    """Each graph has a `run.messages`: who reads that of the outermost has no other text."""
+
+    def root_and_inside(wrap: Callable[[Any], Any]) -> list[list[str]]:
+        inner: Any = chain(asks(answers(f"{HELLO} ")))
+
+        def node(state: Any) -> Any:
+            return {"messages": [COPIES[name](inner.invoke(state)["messages"][-1])]}
+
+        run = wrap(chain(node)).stream_events(ASKED, version="v3")
+        found = run.interleave("messages", "subgraphs")
+        told: list[list[str]] = [[], []]
+        for kind, item in found:
+            inside = kind == "subgraphs"
+            messages = item.messages if inside else [item]
+            told[inside] += ["".join(message.text) for message in messages]
+        return told
+
+    assert root_and_inside(once) == root_and_inside(lambda graph: graph)
+
+
+class Teams(Script):
+    """Random graphs, in some of which a node runs a graph and returns a copy of what that says."""
+
+    def node(self, kind: str, said: Any) -> Any:
+        if kind != "wraps":
+            return super().node(kind, said)
+        graph = self.graph(said)
+        return lambda state: {"messages": [AIMessage(graph.invoke(state)["messages"][-1].text)]}
+
+
+TEAMS = st.recursive(
+    st.tuples(st.sampled_from(QUIET), TEXTS),
+    lambda inner: st.tuples(
+        st.sampled_from(["graph", "wraps"]), st.lists(inner, min_size=1, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+def texts_by_graph(run: Any, path: tuple[str, ...] = ()) -> set[tuple[tuple[str, ...], str]]:
+    """The texts in `run.messages` of each graph of a run, without white space at their ends."""
+    found = set()
+    for name, item in run.interleave("messages", "subgraphs"):
+        if name == "messages":
+            found.add((path, " ".join("".join(item.text).split())))
+        else:
+            node = str(item.path[-1]).partition(":")[0]
+            found |= texts_by_graph(item, (*path, node))
+    return found
+
+
+@examples(15, suppress_health_check=[HealthCheck.too_slow])
+@given(nodes=st.lists(TEAMS, min_size=1, max_size=4))
+@example(nodes=[("graph", [("writes_pair", "ok")])])
+@example(nodes=[("streams", "ok"), ("wraps", [("edits", "ha ha ha")])])
+def test_no_graph_s_messages_lack_a_text_that_plain_langgraph_shows_there(nodes: Any) -> None:
+    def told(wrap: Any) -> set[tuple[tuple[str, ...], str]]:
+        graph: Any = wrap(Teams().graph(nodes, checkpointer=InMemorySaver()))
+        return texts_by_graph(graph.stream_events(ASKED, THREAD, version="v3"))
+
+    plain, wrapped = told(lambda graph: graph), told(once)
+    lacking = {(path, text) for path, text in plain - wrapped if text}  # a removal is empty there
+    assert not lacking
+
+
+def test_what_a_graph_inside_said_is_in_the_log_and_the_channel_once() -> None:
+    inner: Any = chain(asks(answers(HELLO)))
+
+    def node(state: Any) -> Any:
+        return {"messages": [HumanMessage(inner.invoke(state)["messages"][-1].text)]}
+
+    run: Any = once(chain(node)).stream_events(ASKED, version="v3")
+    logged = [event for event in run if event["method"] in {"messages", "messages/removal"}]
+    assert {tuple(event["params"]["namespace"]) for event in logged} != {()}
+    assert all(event["params"]["namespace"] for event in logged)
+    run = once(chain(node)).stream_events(ASKED, version="v3")
+    parts = [part for part in map(v2_part, run.extensions["once"]) if part.mode == "messages"]
+    assert all(part.ns for part in parts)
+    assert list(folded([(part.data, part.meta) for part in parts]).values()) == [HELLO]
 
 
 def test_parallel_tasks_that_say_the_same_are_all_shown() -> None:
