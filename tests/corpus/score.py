@@ -64,6 +64,16 @@ def score(
     return audience.verdicts()
 
 
+def verdicts(
+    scenario: Scenario, variant: Variant, source: Source, events: Iterable[Event]
+) -> list[Verdict]:
+    """Judge every unit of the oracle after a play whose events are known."""
+    audience = Audience(scenario, variant, source)
+    for event in events:
+        audience.feed(event)
+    return audience.verdicts()
+
+
 def score_two(scenario: Scenario, variant: Variant, source: Source) -> list[Verdict]:
     """Play it in two streams of one graph at once and judge both, each with its own readers."""
     one, two = (Audience(scenario, variant, source) for _ in range(2))

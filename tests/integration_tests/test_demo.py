@@ -61,7 +61,11 @@ def cells_of(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
+    ("sign", "code"),
+    [
+        pytest.param(signal.SIGINT, 130, id="Ctrl-C"),
+        pytest.param(signal.SIGTERM, 143, id="SIGTERM", marks=pytest.mark.slow),
+    ],
 )
 def test_the_server_is_stopped_when_the_demo_is(sign: signal.Signals, code: int) -> None:
     demo = start_demo()

@@ -39,6 +39,7 @@ def test_no_event_is_delayed(sse_server: DevServer, page: Page, tmp_path: Path) 
     assert told["resumedFrom"] == []
 
 
+@pytest.mark.slow
 def test_through_cuts_each_text_comes_once(sse_server: DevServer, page: Page) -> None:
     with CuttingProxy(sse_server.port, cuts=[900, 400]) as proxy:
         told = page.stream(proxy.url, "slow", ASKED)

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { hasGraphs, launched } from "./browser.mjs";
 
-const { url, executablePath } = JSON.parse(process.argv[2]);
+const { url, executablePath, takesLong } = JSON.parse(process.argv[2]);
 const WAIT = { timeout: 20_000 };
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -37,6 +37,11 @@ async function step(name, run) {
   } catch (error) {
     results[name] = String(error.stack ?? error);
   }
+}
+
+// A step that takes seconds; none that follows needs it.
+async function longStep(name, run) {
+  if (takesLong) await step(name, run);
 }
 
 const said = (page, words) =>
@@ -182,7 +187,7 @@ await step("shows the same after a reload", async () => {
   assert.deepEqual([await items(page, "stock"), await items(page, "once"), await counts(page, "once")], before);
 });
 
-await step("shows both sides of one run, whose graph runs once", async () => {
+await longStep("shows both sides of one run, whose graph runs once", async () => {
   const one = await opened();
   await one.check("#one-run");
   await run(one, "desk");
@@ -209,7 +214,7 @@ await step("shows both sides of one run, whose graph runs once", async () => {
   await one.context().close();
 });
 
-await step("goes on after a reload in the middle of a run", async () => {
+await longStep("goes on after a reload in the middle of a run", async () => {
   await run(page, "slow");
   await page.waitForFunction(() => /word5/.test(document.querySelector("[data-side=once] .items").textContent));
   await page.reload();
@@ -222,7 +227,7 @@ await step("goes on after a reload in the middle of a run", async () => {
   assert.equal((await counts(page, "stock")).repeated, "0");
 });
 
-await step("can be stopped", async () => {
+await longStep("can be stopped", async () => {
   await run(page, "slow");
   await page.waitForFunction(() => /word2/.test(document.querySelector("[data-side=stock] .items").textContent));
   await page.click("#stop");
@@ -248,7 +253,7 @@ await step("needs nothing but a keyboard", async () => {
   await keys.context().close();
 });
 
-await step("fits a phone", async () => {
+await longStep("fits a phone", async () => {
   const phone = await opened({ width: 390, height: 844 });
   await run(phone, "desk");
   await said(phone, "waits for your answer");

@@ -20,7 +20,12 @@ from tests.integration_tests.browser import browser_in
 from tests.integration_tests.npm import NEEDS_NPM, check_lock, installed
 
 SOURCES = Path(__file__).parent
-STEPS = re.findall(r'^await step\("(.+?)"', (SOURCES / "page.mjs").read_text(), re.MULTILINE)
+STEPS = [
+    pytest.param(name, marks=[pytest.mark.slow] if kind == "longStep" else [])
+    for kind, name in re.findall(
+        r'^await (step|longStep)\("(.+?)"', (SOURCES / "page.mjs").read_text(), re.MULTILINE
+    )
+]
 
 pytestmark = NEEDS_NPM
 
@@ -33,12 +38,12 @@ def served(folder: Path) -> DevServer:
 
 @contextmanager
 def driving(
-    script: str, server: DevServer, folders: pytest.TempPathFactory
+    script: str, server: DevServer, folders: pytest.TempPathFactory, **more: bool
 ) -> Iterator[Popen[str]]:
     """Run a script that drives a browser, which shows the page of a server."""
     folder = installed(SOURCES, folders.mktemp("browser"))
     browser = browser_in(folders.mktemp("chromium"))
-    what = json.dumps({"url": server.url, "executablePath": str(browser)})
+    what = json.dumps({"url": server.url, "executablePath": str(browser), **more})
     command = ["node", script, what]
     with Popen(command, cwd=folder, stdout=PIPE, stderr=PIPE, text=True) as running:
         try:
@@ -55,10 +60,13 @@ def page_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]
 
 @pytest.fixture(scope="module")
 def found(
-    page_server: DevServer, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    page_server: DevServer,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, str | None]:
     """For each step what was wrong; None where nothing was."""
-    with driving("page.mjs", page_server, tmp_path_factory) as script:
+    takes_long = any(each.get_closest_marker("slow") for each in request.session.items)
+    with driving("page.mjs", page_server, tmp_path_factory, takesLong=takes_long) as script:
         out, errors = script.communicate(timeout=120)
     assert script.returncode == 0, errors
     told: dict[str, str | None] = json.loads(out)

@@ -67,17 +67,11 @@ def counted(events: Iterable[Event], side: Side, *, is_wired: bool = False) -> C
     [each for each in SCENARIOS if applies(each, WATCHED, "once")],
     ids=lambda each: f"{each.kind}-{each.name}",
 )
-def test_a_consumer_of_once_gets_nothing_twice_and_lacks_nothing(scenario: Scenario) -> None:
+def test_once_has_no_faults_and_one_run_recorded_for_both_sides_counts_what_two_runs_count(
+    scenario: Scenario,
+) -> None:
     counts = followed(scenario, "once", "once")
     assert (counts.repeated, counts.missing, counts.left_out) == (0, 0, 0)
-
-
-@pytest.mark.parametrize(
-    "scenario",
-    [each for each in SCENARIOS if applies(each, WATCHED, "once")],
-    ids=lambda each: f"{each.kind}-{each.name}",
-)
-def test_one_run_recorded_for_both_sides_counts_what_two_runs_count(scenario: Scenario) -> None:
     apart = {side: followed(scenario, source, side, is_wired=True) for source, side in APART}
     both = played(scenario, "recorded")
     stock, ours = (counted(both, side, is_wired=True) for _, side in APART)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import functools
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -110,9 +109,3 @@ def deviations(scenario: Scenario, events: Iterable[Event]) -> list[str]:
         if found[unit.piece] != unit.streamed:
             told.append(f"{unit.piece}: wanted {unit.streamed}, has {found[unit.piece]}")
     return told
-
-
-@functools.cache
-def everything_told(scenario: Scenario) -> list[Event]:
-    """What a processor that tells the messages of every graph tells, played once."""
-    return play(scenario, ChannelStreamingProcessor(token_streaming=EVERYTHING))

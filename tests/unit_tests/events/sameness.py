@@ -94,6 +94,12 @@ def messages_and_asides(**how: Any) -> ChannelStreamingProcessor:
     )
 
 
+@functools.cache
+def asides_told(scenario: Scenario) -> list[Event]:
+    """What it tells of the graph itself, sync, played once."""
+    return play(scenario, messages_and_asides())
+
+
 def assert_same_but_for_form(one: list[Event], other: list[Event]) -> None:
     """Both say the same, whatever ids and content blocks they use, and however they cut it; the
     other tells no tasks."""

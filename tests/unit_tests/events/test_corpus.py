@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from ag_ui.core import Event as AgUiEvent
+from pydantic import TypeAdapter
 
 from langgraph_once import Ledger
 from langgraph_once.events import (
@@ -18,6 +20,7 @@ from langgraph_once.events import (
     from_dict,
     to_dict,
 )
+from langgraph_once.events.render import to_ag_ui
 from langgraph_once.stream import v2_part
 from tests.corpus.play import Source
 from tests.corpus.reasons import REASONS
@@ -29,15 +32,19 @@ from tests.unit_tests.events.corpus_plays import (
     aplay,
     deviations,
     every_scenario,
-    everything_told,
 )
-from tests.unit_tests.events.sameness import all_of, all_told, assert_same
+from tests.unit_tests.events.sameness import all_of, all_told, asides_told, assert_same
+
+AG_UI: TypeAdapter[Any] = TypeAdapter(AgUiEvent)
 
 
 @every_scenario
-def test_the_transcript_has_what_was_said_once_and_what_opens_is_closed(scenario: Scenario) -> None:
-    events = everything_told(scenario)
+def test_the_transcript_has_what_was_said_once_and_what_opens_is_closed_in_ag_ui_too(
+    scenario: Scenario,
+) -> None:
+    events = asides_told(scenario)
     assert_closed(events)
+    assert_closed_in_ag_ui(next(iter(_streams(events))))
     told = deviations(scenario, events)
     if told and _engine_fails(scenario):
         pytest.xfail("the engine itself does not deliver this scenario rightly")
@@ -68,6 +75,26 @@ def assert_closed(told: list[Event]) -> None:
         assert numbers == sorted(set(numbers)), "each has a number, and they rise"
         assert [e.type for e in events].count("stream_ended") == 1
         assert events[-1].type == "stream_ended"
+
+
+def assert_closed_in_ag_ui(told: list[Event]) -> None:
+    """Its own types take every event, and nothing is closed that is not open, nor left open."""
+    opened: set[tuple[str, str]] = set()
+    for event in to_ag_ui(told, thread_id="t", run_id="r"):
+        plain = json.loads(event.model_dump_json(by_alias=True, exclude_none=True))
+        AG_UI.validate_python(plain)
+        kind, _, stage = event.type.value.rpartition("_")
+        name = getattr(event, "message_id", None) or getattr(event, "tool_call_id", None)
+        if kind == "STEP":
+            name, stage = event.step_name, stage.removesuffix("ED").replace("FINISH", "END")
+        if stage == "START":
+            assert (kind, name) not in opened
+            opened.add((kind, str(name)))
+        elif stage in ("CONTENT", "ARGS"):
+            assert (kind, name) in opened
+        elif stage == "END":
+            opened.remove((kind, str(name)))
+    assert not opened
 
 
 def _engine_fails(scenario: Scenario, source: Source = "once") -> bool:

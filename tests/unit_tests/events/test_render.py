@@ -7,9 +7,8 @@ import sys
 from typing import Any
 
 import pytest
-from ag_ui.core import Event as AgUiEvent, EventType
+from ag_ui.core import EventType
 from langchain_core.messages import AIMessage
-from pydantic import TypeAdapter
 
 from langgraph_once.errors import StreamError
 from langgraph_once.events import (
@@ -30,12 +29,9 @@ from langgraph_once.events import (
 from langgraph_once.events.render import TEXTS, to_ag_ui, to_console, to_sse
 from langgraph_once.events.vocabulary import EVENT_TYPES
 from tests.corpus.graphs import chain, says
-from tests.corpus.scenario import ASKED, Scenario
+from tests.corpus.scenario import ASKED
 from tests.corpus.wires import anthropic
-from tests.unit_tests.events.corpus_plays import every_scenario, play
 from tests.unit_tests.events.team import QUESTION, processor, team
-
-AG_UI: TypeAdapter[Any] = TypeAdapter(AgUiEvent)
 
 
 def thoughtful() -> list[Any]:
@@ -74,33 +70,6 @@ def test_ag_ui_opens_and_closes_what_it_tells() -> None:
         "CUSTOM",
         "RUN_FINISHED",
     ]
-
-
-@every_scenario
-def test_ag_ui_is_well_formed_for_the_corpus(scenario: Scenario) -> None:
-    """Its own types take every event, and nothing is closed that is not open, nor left open."""
-    watching = ChannelStreamingProcessor(
-        token_streaming=TokenStreamingConfig(enabled_namespaces={"**"}),
-        include=["tasks", "interrupts"],
-    )
-    told = play(scenario, watching)
-    end = next(at for at, event in enumerate(told) if event.type == "stream_ended")
-    opened: set[tuple[str, str]] = set()
-    for event in ag_ui(told[: end + 1]):
-        plain = json.loads(event.model_dump_json(by_alias=True, exclude_none=True))
-        AG_UI.validate_python(plain)
-        kind, _, stage = event.type.value.rpartition("_")
-        name = getattr(event, "message_id", None) or getattr(event, "tool_call_id", None)
-        if kind == "STEP":
-            name, stage = event.step_name, stage.removesuffix("ED").replace("FINISH", "END")
-        if stage == "START":
-            assert (kind, name) not in opened
-            opened.add((kind, str(name)))
-        elif stage in ("CONTENT", "ARGS"):
-            assert (kind, name) in opened
-        elif stage == "END":
-            opened.remove((kind, str(name)))
-    assert not opened
 
 
 def test_ag_ui_tells_the_state_and_what_waits() -> None:

@@ -13,10 +13,11 @@ from langgraph_once.events import ChannelStreamingProcessor, Event
 from tests.corpus.scenario import Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import Variant
-from tests.unit_tests.events.corpus_plays import PLAYED, aplayed, every_scenario, play, played
+from tests.unit_tests.events.corpus_plays import PLAYED, aplayed, every_scenario, played
 from tests.unit_tests.events.sameness import (
     all_of,
     all_told,
+    asides_told,
     assert_same,
     assert_same_but_for_form,
     messages_and_asides,
@@ -102,7 +103,7 @@ def test_v3_makes_the_events_of_the_corpus(scenario: Scenario) -> None:
         run = wrapped[0].stream_events(*start, version="v3", transformers=TRANSFORMERS)
         return messages_and_asides(dedup=None).stream_sync(run)
 
-    one, other = play(scenario, messages_and_asides()), played(scenario, stream)
+    one, other = asides_told(scenario), played(scenario, stream)
     if scenario.name in OWN_IN_V3:
         with pytest.raises(AssertionError):
             assert_same_but_for_form(one, other)

@@ -127,9 +127,9 @@ async def test_no_run_of_a_wrapped_graph_fails_that_goes_well_without(
     assert len(GRAPHS) == 20
     plain = GRAPHS[name]().copy({"checkpointer": InMemorySaver()})
     wrapped = exactly(plain.copy({"checkpointer": InMemorySaver()}))
-    await run_often(plain, runs, is_async=is_async)
+    await run_often(plain, 1, is_async=is_async)  # which says the same each time
     told = await run_often(wrapped, runs, is_async=is_async)
     for number, chunks in enumerate(told):
         state = texts(wrapped, number)
-        assert state == texts(plain, number)
+        assert state == texts(plain, 0)
         assert Counter(folded(chunks).values()) == state
