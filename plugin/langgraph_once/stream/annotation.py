@@ -57,6 +57,7 @@ class Annotation(TypedDict):
         tags: The tags of the model run whose message this is, where it was not streamed
             (`nostream`).
         steps: For a task inside others: the step in which each runs, outermost first.
+        nameless: Its task returned it without an id. It may bear that of what it copies now.
         unnamed: The state will know it by another id, which its reducer makes up.
         repairs: A chunk that ends a message, perhaps a finished one, with text that was missing.
         hidden: Nobody is sent it, as `DedupConfig(hide=…)` says; it tells what repeats it.
@@ -85,6 +86,7 @@ class Annotation(TypedDict):
     name: NotRequired[str]
     tags: NotRequired[list[str]]
     steps: NotRequired[list[int]]
+    nameless: NotRequired[bool]
     unnamed: NotRequired[bool]
     repairs: NotRequired[bool]
     hidden: NotRequired[bool]

@@ -294,6 +294,9 @@ class TaskWrite(NamedTuple):
     is_listed: bool = False
     """Whether it is in a list that keeps one message for each id."""
 
+    is_named_here: bool = False
+    """Whether it came without an id, and got one here: perhaps that of what it copies."""
+
 
 class ConcurrentWrites:
     """The tasks of one step that write messages of one id into one list, which keeps the last.
@@ -312,7 +315,7 @@ class ConcurrentWrites:
             What a task beside it wrote under this id, if one did, and not both wrote what was
             there; and whether the list keeps this one all the same.
         """
-        task, (_, metadata), message, _, is_changed, _ = written
+        task, (_, metadata), message, _, is_changed, *_ = written
         graph, step = lineage(task.ns)[:-1], metadata.get("langgraph_step", -1)
         known_step, known = self._steps.get(graph, (None, {}))
         if known_step != step:

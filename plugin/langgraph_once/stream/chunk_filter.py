@@ -380,6 +380,15 @@ def _bared(
     """What takes the mode out of a chunk whose reader asked for one mode; None where none is in."""
     if version == "v2" or not isinstance(stream_mode, str) or isinstance(heard, str):
         return None
+    return without_mode(subgraphs=subgraphs)
+
+
+def without_mode(*, subgraphs: bool) -> Callable[[Any], Any]:
+    """What takes the mode out of v1 chunks.
+
+    LangGraph writes it for a list of modes alone: not for a tuple or set of them (1.2.24,
+    `_output` in langgraph/pregel/main.py).
+    """
     return itemgetter(0, 2) if subgraphs else itemgetter(1)
 
 

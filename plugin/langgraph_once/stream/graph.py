@@ -39,6 +39,7 @@ from langgraph_once.stream.chunk_filter import (
     plain_filter,
     printing,
     take_announcement,
+    without_mode,
 )
 from langgraph_once.stream.handler import HintsHandler
 from langgraph_once.stream.hidden import Hiding
@@ -65,6 +66,7 @@ from langgraph_once.stream.repeated import CachedParts
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import UNSAVED, FailureGuard, StreamThread, twin_of, unread
 from langgraph_once.stream.shapes import (
+    Part,
     StreamModes,
     Version,
     is_resume,
@@ -241,7 +243,9 @@ class _GraphStream:
         self._method = method
         self._given = input, config
         self._options = options
-        self._modes = _modes_in_force(graph, stream_mode, config)
+        modes = _modes_in_force(graph, stream_mode, config)
+        self._modes = modes if isinstance(modes, str) else list(modes)
+        self._names_modes = isinstance(modes, str | list) or options["version"] == "v2"
         self._asked = mode_set(self._modes)
         printed = mode_set(options.get("print_mode", ()))
         self._prints = "messages" in printed & self._asked
@@ -294,6 +298,8 @@ class _GraphStream:
             new = ChangedFilter(new, numbered)
         if self.run.is_recorded:
             new = RecordingFilter(new, self._heard, self._modes, version=version)
+        if not self._names_modes:
+            new = ChangedFilter(new, without_mode(subgraphs=subgraphs))
         return new
 
     def _deduplicating(self) -> ChunkFilter:
@@ -356,7 +362,20 @@ class _GraphStream:
                 with_results=not isinstance(self._form, EventForm),
                 annotates=self._form.reads_annotations,
             ).expand
+        if "values" in own and "updates" in self._asked:
+            expand = own.get("updates", alone)
+            own["updates"] = lambda part: expand(_apart_from_state(part))
         return own
+
+
+def _apart_from_state(update: Part) -> Part:
+    """An update whose interrupts stay in it when the state that follows is read.
+
+    Of a graph whose output is one key, both are one dict, and in v2 LangGraph takes the interrupts
+    out of a state (1.2.24, `output_writes` in langgraph/pregel/_loop.py). Where the reader did not
+    ask for states, they were not to be taken out of what it holds.
+    """
+    return update if update.interrupts is None else update._replace(data={**update.data})
 
 
 @contextmanager
@@ -443,11 +462,11 @@ def _source(graph: OnceStreams, asked: Collection[str]) -> Pregel[Any, Any, Any,
 
 def _modes_in_force(
     graph: OnceStreams, stream_mode: StreamModes | None, config: RunnableConfig | None
-) -> str | list[str]:
-    """The modes in force, as upstream decides them; a sequence always as a list."""
+) -> StreamModes:
+    """The modes in force, as upstream decides them."""
     if stream_mode is None:
         return "values" if is_task(config) else graph.stream_mode
-    return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
+    return stream_mode
 
 
 @functools.cache

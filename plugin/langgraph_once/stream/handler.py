@@ -387,7 +387,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             is_unnamed: Whether its graph will give it another id.
             is_repeated: Whether it repeats what had no id.
         """
-        task, meta, message, source, _, _ = written
+        task, meta, message, source, *_ = written
         is_named_here = not message.id
         if not message.id:  # as upstream, so that the state has it under this id
             is_copy = not (is_unnamed or is_repeated)
@@ -405,7 +405,9 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             if is_named_here:
                 self._standing.tell_unnamed(runner_of(task.ns), message)
             with self._writing:  # which of two is sent last decides what the consumer has
-                self._send_written(written._replace(is_changed=is_news and not is_repeated))
+                is_changed = is_news and not is_repeated
+                told = written._replace(is_changed=is_changed, is_named_here=is_named_here)
+                self._send_written(told)
 
     def _send_written(self, written: TaskWrite) -> None:
         """Send a message that a task returned, if the consumer is to have it now."""
@@ -437,6 +439,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             note["given"] = True
         if run is not None and run.said == content_of(message):
             note["streamed"] = True
+        if written.is_named_here:
+            note["nameless"] = True
         for flag in flags:
             note[flag] = True
         self._send(meta[0], message, metadata, task)

@@ -52,12 +52,13 @@ class Mark(NamedTuple):
 
     Attributes:
         to: Who reads it. In the log are the events of a run, also as they go over a network;
-            `run.messages` and the transformers of users read it only where all do.
+            the transformers of users read it only where all do, and `run.messages` also what is
+            for that alone.
         node: The node that it is to name.
         had: What a removal takes back, where its task said it in an earlier run.
     """
 
-    to: Literal["all", "log", "channel", "log and channel"] = "all"
+    to: Literal["all", "log", "channel", "log and channel", "run.messages"] = "all"
     node: str | None = None
     had: Content | None = None
 
@@ -269,7 +270,9 @@ class EventFilter(ChunkFilter):
         self._tells_edits = tells_edits
         self._reader = form.reader = EventReader()
         self._form = form
-        self._told: set[str] = set()
+        # By the id of each message the graph in whose `run.messages` it is.
+        self._told: dict[str, tuple[str, ...]] = {}
+        self._removed = ""
         self._earlier: Mapping[str, Content] = {}
 
     def new(self, chunk: Any) -> Iterator[Any]:
@@ -292,7 +295,9 @@ class EventFilter(ChunkFilter):
     def keep_undelivered(self, left: Iterable[Part]) -> None:
         """Note what the consumer has left too early to get."""
         said = (self._reader.read(each) for part in left for each in self._expand(part))
-        self._dedup.keep_undelivered(self._rest, (part for part in said if part is not None))
+        # What is for `run.messages` alone repeats what the log has.
+        rest = (part for part in self._rest if mark_of(part.meta).to != "run.messages")
+        self._dedup.keep_undelivered(rest, (part for part in said if part is not None))
 
     def _operations(self, part: Part) -> Iterator[Operation]:
         """What becomes of a part, with events for parts."""
@@ -311,6 +316,10 @@ class EventFilter(ChunkFilter):
 
     def _event(self, operation: Operation, said: Part, part: Part) -> Part | None:
         """What an operation sends: here only events say a piece of a message."""
+        if operation.kind is Kind.COMMIT and event_of(part) is None:
+            known = self._dedup.ledger.entries(str(said.data.id))
+            if self._copies_inner(said, [entry.id for entry in known]):
+                return marked(part, to="run.messages")
         out = next(self._form.sent((operation,)), None)
         if out is said:
             out = part
@@ -322,8 +331,24 @@ class EventFilter(ChunkFilter):
             return out
         message_id = str(said.data.id if event_of(out) else out.data.id)
         is_known = message_id in self._told
-        self._told.add(message_id)
+        self._told.setdefault(message_id, said.ns)
         return out if event_of(out) else self._marked(operation, out, is_known=is_known)
+
+    def _copies_inner(self, said: Part, originals: Iterable[str]) -> bool:
+        """Whether a message copies what only the `run.messages` of another graph have.
+
+        Each graph has its own, and plain LangGraph sends a copy to that of its own graph. What a
+        node returns as a graph inside has said it, it sends to none.
+
+        Args:
+            said: The message.
+            originals: The ids of what it copies.
+        """
+        note: Mapping[str, Any] = annotation_of(said.meta) or {}
+        own_id = None if note.get("nameless") else str(said.data.id)
+        return any(
+            known != own_id and self._told.get(known, said.ns) != said.ns for known in originals
+        )
 
     def _marked(self, operation: Operation, out: Part, *, is_known: bool) -> Part:
         """A message or a removal, marked where `run.messages` is not to have it.
@@ -333,13 +358,16 @@ class EventFilter(ChunkFilter):
         """
         (kind, because, _), message = operation, out.data
         if isinstance(message, RemoveMessage):
-            had = self._earlier.get(str(message.id)) if because is Because.EARLIER_STREAM else None
+            self._removed = str(message.id)
+            had = self._earlier.get(self._removed) if because is Because.EARLIER_STREAM else None
             return marked(out, to="log and channel", had=had)
         if kind is Kind.DISCARD:
             return marked(out, to="channel")
         is_edit = is_known or because is Because.WHITE_SPACE
         if because is Because.REST:
             is_edit = message.content.isspace()
+        elif kind is Kind.REPLACE and self._copies_inner(out, [self._removed]):
+            is_edit = False
         return marked(out, to="log and channel") if is_edit else out
 
 

@@ -102,7 +102,7 @@ class OnceChannel(StreamTransformer):
         mux._events.push = heard  # noqa: SLF001  # see above
 
     def process(self, event: Any) -> bool:
-        """Name back what was hidden, and keep from the log what is for the channel alone."""
+        """Name back what was hidden, and keep from the log what is for one reader alone."""
         if event["method"] == HIDDEN_METHOD:
             event["method"] = "messages"
         if event["method"] != "messages":
@@ -112,7 +112,7 @@ class OnceChannel(StreamTransformer):
             event["params"]["node"] = mark.node
         if mark.to == "channel":
             self._say(event)
-        return mark.to != "channel"
+        return mark.to not in {"channel", "run.messages"}
 
     def _say(self, event: Any) -> None:
         """Say on the channel what an event says, as other transformers have left it."""
@@ -188,7 +188,8 @@ class RunMessages:
             task = task_in(part.meta)
             said = self._complete.pop((task, str(data.id)), mark_of(meta).had)
             self._gone.setdefault(task, []).extend([said] if said is not None else [])
-        elif event["method"] == "messages":  # else it is hidden
+        elif event["method"] == "messages" or mark_of(meta).to == "run.messages":  # else hidden
+            event = {**event, "method": "messages"}
             if event_of(part):
                 yield from self._said(event, part)
             elif isinstance(data, BaseMessage):

@@ -78,7 +78,19 @@ async def test_each_text_once_and_none_lost_in_every_set_of_modes(
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("subgraphs", [False, True])
-@pytest.mark.parametrize("modes", ["messages", "updates", "values", ALL_MODES, ["custom"]])
+@pytest.mark.parametrize(
+    "modes",
+    [
+        "messages",
+        "updates",
+        "values",
+        ALL_MODES,
+        ["custom"],
+        ("messages",),
+        ("updates", "values"),
+        {"values"},
+    ],
+)
 def test_shapes_are_those_of_the_plain_graph(modes: Any, subgraphs: bool, version: Any) -> None:
     graph = nested(says(HELLO), levels=2)
 
@@ -90,6 +102,19 @@ def test_shapes_are_those_of_the_plain_graph(modes: Any, subgraphs: bool, versio
     options: Any = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
     plain = [shape(chunk) for chunk in graph.stream(ASKED, **options)]
     assert [shape(chunk) for chunk in exactly(graph).stream(ASKED, **options)] == plain
+
+
+@pytest.mark.parametrize("modes", ["updates", ["messages", "updates"]])
+def test_updates_keep_their_interrupts_while_states_are_read_on_our_own_account(modes: Any) -> None:
+    @entrypoint(checkpointer=InMemorySaver())
+    def graph(given: str) -> str:
+        answer: str = interrupt(given)
+        return answer
+
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    wrapped: Any = exactly(graph)
+    held = list(wrapped.stream("Go on?", thread, stream_mode=modes, version="v2"))
+    assert [each.value for each in held[-1]["data"]["__interrupt__"]] == ["Go on?"]
 
 
 class TestTraps:

@@ -289,6 +289,57 @@ def test_what_comes_again_behind_another_answer_is_shown_once() -> None:
     assert shown(retried(node)) == [(HELLO, False), (OTHER, False)]
 
 
+COPIES: dict[str, Callable[[AIMessage], AIMessage | HumanMessage]] = {
+    "without an id": lambda said: AIMessage(said.text, name="team"),
+    "with an id of its own": lambda said: AIMessage(said.text, id="own"),
+    "in another role": lambda said: HumanMessage(said.text),
+    "without the space at its end": lambda said: AIMessage(said.text.strip()),
+    "without it, with an id of its own": lambda said: AIMessage(said.text.strip(), id="own"),
+    "with other white space": lambda said: AIMessage(said.text.replace(" ", "\n")),
+    "itself": lambda said: said,
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_what_a_graph_inside_said_is_shown_to_each_reader_that_plain_langgraph_shows_it(
+    name: str,
+) -> None:
+    """Each graph has a `run.messages`: who reads that of the outermost has no other text."""
+
+    def root_and_inside(wrap: Callable[[Any], Any]) -> list[list[str]]:
+        inner: Any = chain(asks(answers(f"{HELLO} ")))
+
+        def node(state: Any) -> Any:
+            return {"messages": [COPIES[name](inner.invoke(state)["messages"][-1])]}
+
+        run = wrap(chain(node)).stream_events(ASKED, version="v3")
+        found = run.interleave("messages", "subgraphs")
+        told: list[list[str]] = [[], []]
+        for kind, item in found:
+            inside = kind == "subgraphs"
+            messages = item.messages if inside else [item]
+            told[inside] += ["".join(message.text) for message in messages]
+        return told
+
+    assert root_and_inside(once) == root_and_inside(lambda graph: graph)
+
+
+def test_what_a_graph_inside_said_is_in_the_log_and_the_channel_once() -> None:
+    inner: Any = chain(asks(answers(HELLO)))
+
+    def node(state: Any) -> Any:
+        return {"messages": [HumanMessage(inner.invoke(state)["messages"][-1].text)]}
+
+    run: Any = once(chain(node)).stream_events(ASKED, version="v3")
+    logged = [event for event in run if event["method"] in {"messages", "messages/removal"}]
+    assert {tuple(event["params"]["namespace"]) for event in logged} != {()}
+    assert all(event["params"]["namespace"] for event in logged)
+    run = once(chain(node)).stream_events(ASKED, version="v3")
+    parts = [part for part in map(v2_part, run.extensions["once"]) if part.mode == "messages"]
+    assert all(part.ns for part in parts)
+    assert list(folded([(part.data, part.meta) for part in parts]).values()) == [HELLO]
+
+
 def test_parallel_tasks_that_say_the_same_are_all_shown() -> None:
     graph = fan_out(fails_after(answers(HELLO)), times=3)
     graph.nodes["worker"].retry_policy = [RETRY]
