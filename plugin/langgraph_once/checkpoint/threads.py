@@ -92,11 +92,11 @@ class Threads:
 
         Args:
             query: Which checkpoints.
-            limit: How many at most; all if None.
+            limit: How many at most; all if None, or if it is negative, as in SQLite.
             size: How many a page has.
         """
         found = FoundCheckpoints(self.values)
-        left = limit
+        left = None if limit is None or limit < 0 else limit
         while left is None or left > 0:
             wanted = size if left is None else min(left, size)
             yield self._page(query, found, wanted)

@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 
 _NULL: Final = Tag("null")
 _STOCK: Final = Tag("msgpack")
-_BINARY: Final[dict[type, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
+_BINARY: Final[dict[type[bytes | bytearray], Tag]] = {
+    bytes: Tag("bytes"),
+    bytearray: Tag("bytearray"),
+}
 _PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
@@ -248,12 +251,12 @@ class OnceSerializer(JsonPlusSerializer):
             EncodeError: LangGraph cannot write it, either.
         """
         try:
-            data = encode_stock(obj)
+            stored = _stored_by_langgraph(obj)
         except Exception:
             raise _refusal(obj, error) from error
         name, text = _name(obj), "Stored %s as LangGraph does, as a whole: %s"
         self._plans.trust.warn(name, text, name, error)
-        return _STOCK, data
+        return stored
 
     def wrapped(
         self,
@@ -463,6 +466,14 @@ class OnceSerializer(JsonPlusSerializer):
                 )
             case _:
                 assert_never(tag.codec)
+
+
+def _stored_by_langgraph(obj: Any) -> tuple[Tag, bytes]:
+    """Return what LangGraph stores of a value: of any kind of bytes, their content."""
+    for base, tag in _BINARY.items():
+        if isinstance(obj, base):
+            return tag, bytes(memoryview(obj))  # `bytes(obj)` may be code of the class
+    return _STOCK, encode_stock(obj)
 
 
 def _refusal(obj: Any, error: Exception) -> EncodeError:

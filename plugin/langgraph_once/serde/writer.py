@@ -528,9 +528,12 @@ def _has_text_keys(value: dict[Any, Any]) -> bool:
 def _tried_again(value: Any) -> Any:
     if type(value) is Later:
         value = value.value
-    if type(value) in (list, dict):
+    kind = type(value)
+    if kind is dict and value and not _has_text_keys(value):
+        return Later(Writer.mapping, value)  # to try it would fail, and take three times as long
+    if kind is list or kind is dict:
         return Later(_packed, value)
-    return _text(value) if type(value) is str else value
+    return _text(value) if kind is str else value
 
 
 def _packed(out: Writer, value: Any) -> Fragment:

@@ -386,6 +386,16 @@ async def test_prune_keeps_the_latest_with_its_writes_only(
     assert await stored(saver, "SELECT count(*) FROM writes") == [(1,)]
 
 
+async def test_a_negative_limit_is_none_as_with_langgraphs_saver(
+    saver: OnceSqliteSaver, fill: Any
+) -> None:
+    await fill(saver, "1", count=3)
+    async with AsyncSqliteSaver.from_conn_string(saver.name) as theirs:
+        expected = [found.config async for found in theirs.alist(root("1"), limit=-1)]
+    found = [found.config async for found in saver.alist(root("1"), limit=-1)]
+    assert (found, len(found)) == (expected, 3)
+
+
 async def test_the_sync_twins_from_another_thread(saver: OnceSqliteSaver, fill: Any) -> None:
     await fill(saver, "one", run_id="run")
     await asyncio.to_thread(saver.copy_thread, "one", "two")

@@ -156,7 +156,19 @@ class NamedTupleForm(Form):
         return Plan(write, form=self)
 
     def maker(self, cls: Any, extra: list[Any]) -> Maker:
-        return lambda data: _named(cls, *self._parts(data, extra))
+        names = [*(_fields(cls) or ())]
+
+        def make(data: Any) -> Any:
+            return _named(cls, *self._parts(data, extra))
+
+        if extra != [names]:
+            return make
+
+        def make_whole(data: Any) -> Any:
+            is_whole = type(data) is list and len(data) == len(names)
+            return tuple.__new__(cls, data) if is_whole else make(data)
+
+        return make_whole
 
     def shown(self, data: Any, extra: list[Any]) -> Any:
         return self._parts(data, extra)[0]
@@ -188,9 +200,12 @@ def _named(cls: Any, items: dict[str, Any], state: dict[str, Any]) -> Any:
     return obj
 
 
-def _fields(cls: type) -> tuple[str, ...] | None:
+def _find_fields(cls: type) -> tuple[str, ...] | None:
     fields = declared(cls, "_fields")
     return fields if type(fields) is tuple and {*map(type, fields)} <= {str} else None
+
+
+_fields: Final[Callable[[type], tuple[str, ...] | None]] = functools.lru_cache(4096)(_find_fields)
 
 
 class _Base(NamedTuple):

@@ -183,12 +183,14 @@ class ModelForm(Form):
             extra, private = obj.__pydantic_extra__, obj.__pydantic_private__
         except AttributeError as error:
             raise UnwritableError("a model that was never initialised") from error
-        values, strays = {}, {}
-        for name, value in object.__getattribute__(obj, "__dict__").items():
-            if name in own.fields:
-                values[name] = value
-            elif name not in own.transient and name not in own.relations:
-                strays[name] = value
+        values, strays = object.__getattribute__(obj, "__dict__"), {}
+        if values.keys() != own.fields.keys():
+            state, values = values, {}
+            for name, value in state.items():
+                if name in own.fields:
+                    values[name] = value
+                elif name not in own.transient and name not in own.relations:
+                    strays[name] = value
         absent = sorted(own.expected.difference(values, private or ()))
         if strays or absent or private is not None or extra != own.no_extra:
             return [values, extra, private, strays, absent]
@@ -219,19 +221,22 @@ class ModelForm(Form):
 
     def maker(self, cls: Any, extra: list[Any]) -> Maker:
         make, own = super().maker(cls, extra), _class(cls)
-        if own.is_root or own.private or own.manager is not None or not _becomes(cls):
+        if own.is_root or own.manager is not None or not _becomes(cls):
             return make
         names, names_set, has_extra = own.fields.keys(), _names_set(extra), own.has_extra
         fields_set = frozenset(names if names_set is None else names_set)
 
         def make_whole(data: Any) -> Any:
-            if type(data) is not dict or data.keys() != names:
+            values, private = _whole_parts(data) if own.private else (data, None)
+            if type(values) is not dict or values.keys() != names:
+                return make(data)
+            if own.private and (type(private) is not dict or private.keys() != own.private):
                 return make(data)
             obj: Any = _new(Blank)
-            obj.__dict__ = data
+            obj.__dict__ = values
             obj.__pydantic_fields_set__ = set(fields_set)
             obj.__pydantic_extra__ = {} if has_extra else None
-            obj.__pydantic_private__ = None
+            obj.__pydantic_private__ = private
             obj.__class__ = cls
             return obj
 
@@ -322,6 +327,7 @@ def _texts(names: Any) -> list[str]:
     return names  # type: ignore[no-any-return]  # it is what was checked
 
 
+_PARTS: Final = 5
 _ModelParts = tuple[dict[str, Any], Any, Any, dict[str, Any], list[str]]
 
 
@@ -334,6 +340,18 @@ def _model_parts(data: Any) -> _ModelParts:
         if names is not None and not {*map(type, check(names, dict))} <= {str}:
             raise ValueError("a name that is not text")
     return values, others, private, strays, _texts(absent)
+
+
+def _whole_parts(data: Any) -> tuple[Any, Any]:
+    """Return the values and the private attributes of a model that has nothing else, or two None.
+
+    Only where a model has private attributes are there two parts.
+    """
+    if type(data) is not list or len(data) != _PARTS or data[1] is not None:
+        return None, None
+    values, _, private, strays, absent = data
+    is_all = type(strays) is dict and type(absent) is list and not strays and not absent
+    return (values, private) if is_all else (None, None)
 
 
 def _with_defaults(own: _Class, private: Any, absent: list[str]) -> dict[str, Any] | None:

@@ -174,6 +174,10 @@ def is_record(cls: type) -> bool:
 
 def is_subclass(cls: type, base: type) -> bool:
     """Whether all that a class adds to `base` are attributes, and nothing of an extension in C."""
+    return _is_subclass(cls, base)
+
+
+def _adds_attributes_only(cls: type, base: type) -> bool:
     if base not in cls.__mro__:
         return False
     own = cls.__mro__[: cls.__mro__.index(base)]
@@ -189,6 +193,9 @@ def is_subclass(cls: type, base: type) -> bool:
     # Beside the slots there may be a `__dict__` and a list of weak references. A `struct_time` has
     # items that are no items.
     return words <= slots + 2 and declared(cls, "n_sequence_fields") is None
+
+
+_is_subclass: Final[Callable[[type, type], bool]] = functools.lru_cache(4096)(_adds_attributes_only)
 
 
 def is_made_in_python(cls: type, base: type) -> bool:

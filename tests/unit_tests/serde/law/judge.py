@@ -30,12 +30,17 @@ def same(first: Any, second: Any) -> bool:
     return difference(first, second, identity=False) is None
 
 
+def stock_row(value: Any) -> tuple[str, bytes]:
+    """Return what LangGraph stores of `value`, as a database hands it out."""
+    tag, data = STOCK.dumps_typed(value)
+    return tag, bytes(memoryview(data))
+
+
 def stock_gives(value: Any) -> Any:
     """Return what LangGraph makes of `value`, or `LOST`."""
     try:
         with warnings.catch_warnings(action="ignore"):
-            tag, data = STOCK.dumps_typed(value)
-            found = STOCK.loads_typed((tag, bytes(memoryview(data))))  # as a database hands it out
+            found = STOCK.loads_typed(stock_row(value))
     except Exception:
         return LOST
     return LOST if found is None and value is not None else found

@@ -33,6 +33,10 @@ def _pendulum(r: Random) -> Any:
     return import_module("pendulum").instance(moment(r), tz="Europe/Berlin")
 
 
+def _bson_binary(r: Random) -> Any:
+    return import_module("bson").Binary(word(r).encode())
+
+
 def _bson_date(r: Random) -> datetime:
     return moment(r).replace(tzinfo=import_module("bson.tz_util").utc)
 
@@ -80,6 +84,7 @@ KINDS: Final[dict[str, Optional]] = {
     "bs4, tag": Optional("bs4", lambda r: _soup(r).p),
     "bs4, text": Optional("bs4", lambda r: _soup(r).title.string),
     "bs4, value of an attribute": Optional("bs4", lambda r: _soup(r).p["class"]),
+    "bson, Binary": Optional("bson", _bson_binary),
     "bson, date": Optional("bson", _bson_date),
     "bson, ObjectId": Optional("bson", _object_id),
     "lxml, element": Optional("lxml", _element),

@@ -13,6 +13,7 @@ from fractions import Fraction
 from ipaddress import ip_address, ip_interface, ip_network
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from random import Random
+from threading import Lock
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -129,7 +130,10 @@ COLLECTIONS: Final[dict[str, Callable[[Random], Any]]] = {
 }
 
 SUBCLASSES: Final[dict[str, Callable[[Random], Any]]] = {
+    "subclass of bytearray": lambda r: v.Buffer(word(r).encode()),
+    "subclass of bytearray with a lock": lambda r: _with(v.Buffer(word(r).encode()), lock=Lock()),
     "subclass of bytes": lambda r: k.Blob(word(r).encode()),
+    "subclass of bytes with a lock": lambda r: _with(k.Blob(word(r).encode()), lock=Lock()),
     "subclass of date": lambda r: v.Day(2026, 1, 1 + number(r) % 28),
     "subclass of datetime": lambda r: v.Moment(2026, 1, 1 + number(r) % 28, tzinfo=UTC),
     "subclass of Decimal": lambda r: v.Money(number(r)) / 4 and v.Money("1.50"),

@@ -9,7 +9,7 @@ from typing import Any
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
 from tests.unit_tests.serde.fidelity.sameness import difference
-from tests.unit_tests.serde.law.judge import LOST, STOCK, breach, stock_gives
+from tests.unit_tests.serde.law.judge import LOST, breach, stock_gives, stock_row
 from tests.unit_tests.serde.law.pool import Recipe
 
 Row = tuple[str, bytes]
@@ -42,7 +42,7 @@ def _own_row(value: Any, ours: OnceSerializer) -> Any:
 
 
 def _stock_row(value: Any, ours: OnceSerializer) -> Any:
-    return ours.loads_typed(STOCK.dumps_typed(value))
+    return ours.loads_typed(stock_row(value))
 
 
 def drift(found: Any, ours: OnceSerializer) -> str | None:

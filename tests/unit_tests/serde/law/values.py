@@ -68,6 +68,10 @@ class Whole(int):
     pass
 
 
+class Buffer(bytearray):
+    pass
+
+
 class Rows(list[Any]):
     pass
 
