@@ -319,6 +319,7 @@ class EventFilter(ChunkFilter):
         if operation.kind is Kind.COMMIT and event_of(part) is None:
             known = self._dedup.ledger.entries(str(said.data.id))
             if self._copies_inner(said, [entry.id for entry in known]):
+                self._told.setdefault(str(said.data.id), said.ns)
                 return marked(part, to="run.messages")
         out = next(self._form.sent((operation,)), None)
         if out is said:
@@ -329,28 +330,26 @@ class EventFilter(ChunkFilter):
             out = out._replace(data=as_whole(out.data))
         if out is None or operation.kind is Kind.PASS:
             return out
-        message_id = str(said.data.id if event_of(out) else out.data.id)
-        is_known = message_id in self._told
-        self._told.setdefault(message_id, said.ns)
-        return out if event_of(out) else self._marked(operation, out, is_known=is_known)
+        sent = out if event_of(out) else self._marked(operation, out)
+        self._told.setdefault(str(said.data.id if event_of(out) else out.data.id), said.ns)
+        return sent
 
     def _copies_inner(self, said: Part, originals: Iterable[str]) -> bool:
         """Whether a message copies what only the `run.messages` of another graph have.
 
         Each graph has its own, and plain LangGraph sends a copy to that of its own graph. What a
-        node returns as a graph inside has said it, it sends to none.
+        node returns under an id that some graph has said, it sends to none.
 
         Args:
             said: The message.
             originals: The ids of what it copies.
         """
         note: Mapping[str, Any] = annotation_of(said.meta) or {}
-        own_id = None if note.get("nameless") else str(said.data.id)
-        return any(
-            known != own_id and self._told.get(known, said.ns) != said.ns for known in originals
-        )
+        if not note.get("nameless") and str(said.data.id) in self._told:
+            return False
+        return any(self._told.get(known, said.ns) != said.ns for known in originals)
 
-    def _marked(self, operation: Operation, out: Part, *, is_known: bool) -> Part:
+    def _marked(self, operation: Operation, out: Part) -> Part:
         """A message or a removal, marked where `run.messages` is not to have it.
 
         It takes nothing back. It would make an empty message of a removal, and another message of
@@ -363,7 +362,7 @@ class EventFilter(ChunkFilter):
             return marked(out, to="log and channel", had=had)
         if kind is Kind.DISCARD:
             return marked(out, to="channel")
-        is_edit = is_known or because is Because.WHITE_SPACE
+        is_edit = str(message.id) in self._told or because is Because.WHITE_SPACE
         if because is Because.REST:
             is_edit = message.content.isspace()
         elif kind is Kind.REPLACE and self._copies_inner(out, [self._removed]):
