@@ -26,14 +26,17 @@ from tests.corpus.states import listed
 from tests.corpus.variants import Variant
 
 __all__ = [
+    "PLAYS",
     "READERS",
     "SOME",
     "VARIANTS",
+    "Check",
     "Reader",
     "judged",
     "letters",
     "streamed",
     "told",
+    "violations",
 ]
 
 

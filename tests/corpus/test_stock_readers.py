@@ -16,7 +16,7 @@ from langchain_core.messages import (
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.annotation import ANNOTATION_KEY
-from tests.agents.judge import PLAYS, violations
+from tests.agents.judge import PLAYS, Check, violations
 from tests.corpus.ids import misnamed
 from tests.corpus.play import BEGUN, Event, applies
 from tests.corpus.scenario import Scenario
@@ -79,7 +79,10 @@ def test_no_way_to_show_a_stream_is_worse_off(scenario: Scenario) -> None:
     """Units are counted by id here, too, and whole messages bear the ids of the states."""
     worse = []
     for variant in (each for each in SHOWN if applies(scenario, each, "stock")):
-        also = {"units": partial(_worse_units, scenario, variant), "ids": _misnamed}
+        also: dict[str, Check] = {
+            "units": partial(_worse_units, scenario, variant),
+            "ids": _misnamed,
+        }
         worse += violations(scenario, variant, also)
     known = [line for line in worse if "units: " not in line and "ids: " not in line]
     assert worse == (known if scenario.name in OTHERWISE else []), scenario.what

@@ -80,7 +80,8 @@ def assert_closed(told: list[Event]) -> None:
 def assert_closed_in_ag_ui(told: list[Event]) -> None:
     """Its own types take every event, and nothing is closed that is not open, nor left open."""
     opened: set[tuple[str, str]] = set()
-    for event in to_ag_ui(told, thread_id="t", run_id="r"):
+    events: list[Any] = [*to_ag_ui(told, thread_id="t", run_id="r")]
+    for event in events:
         plain = json.loads(event.model_dump_json(by_alias=True, exclude_none=True))
         AG_UI.validate_python(plain)
         kind, _, stage = event.type.value.rpartition("_")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer, lookup, messages
 from langgraph_once.serde.lookup import off_loop
+from tests.forked import run_python
 
 NOTE = "from dataclasses import dataclass, field\n@dataclass\nclass Note:\n    text: str\n"
 FACTORY = f"{NOTE}    made: list = field(default_factory=lambda: [1])\n"
@@ -109,8 +109,4 @@ def test_a_loop_that_runs_while_a_module_is_imported_does_not_wait_for_ever(tmp_
         "    return serde.loads_typed(serde.dumps_typed(Note('x')))\n"
         "print(asyncio.run(main()))\n"
     )
-    command = [sys.executable, "-c", "import running"]
-    done = subprocess.run(
-        command, cwd=tmp_path, timeout=60, capture_output=True, text=True, check=True
-    )
-    assert "Note(text='x')" in done.stdout
+    assert "Note(text='x')" in run_python("-c", "import running", cwd=tmp_path).stdout

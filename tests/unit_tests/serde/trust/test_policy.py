@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from langgraph.types import Send
 from langgraph_once.errors import ConfigError, EncodeError, TypeNotAllowedError
 from langgraph_once.serde.opaque import UnavailableError
 from langgraph_once.serde.trust import TABLE, Enforcement, May, Standing, Trust
+from tests.forked import run_python
 from tests.unit_tests.serde.trust import places
 
 HERE = places.__name__
@@ -282,5 +282,4 @@ def test_nothing_is_imported_for_a_refused_row() -> None:
         "except Exception: pass\n"
         "print('antigravity' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert run_python("-c", code).stdout == "False\n"
