@@ -58,6 +58,8 @@ class Annotation(TypedDict):
             (`nostream`).
         steps: For a task inside others: the step in which each runs, outermost first.
         nameless: Its task returned it without an id. It may bear that of what it copies now.
+        made: Its reducer made it, and its id. LangGraph streams it only where a graph around its
+            own returns it.
         unnamed: The state will know it by another id, which its reducer makes up.
         repairs: A chunk that ends a message, perhaps a finished one, with text that was missing.
         hidden: Nobody is sent it, as `DedupConfig(hide=…)` says; it tells what repeats it.
@@ -87,6 +89,7 @@ class Annotation(TypedDict):
     tags: NotRequired[list[str]]
     steps: NotRequired[list[int]]
     nameless: NotRequired[bool]
+    made: NotRequired[bool]
     unnamed: NotRequired[bool]
     repairs: NotRequired[bool]
     hidden: NotRequired[bool]

@@ -370,7 +370,8 @@ class PendingId:
 def with_id(part: Part, message_id: str) -> Part:
     """A message that waited for its id, under that id; its annotation keeps the one it had."""
     note: Any = {**(annotation_of(part.meta) or {}), "id": part.data.id}
-    note.pop("unnamed", None)
+    if note.pop("unnamed", False):
+        note["made"] = True
     named = part.data.model_copy(update={"id": message_id})
     return part._replace(data=named, meta=annotated(part.meta, note))
 

@@ -270,8 +270,11 @@ class EventFilter(ChunkFilter):
         self._tells_edits = tells_edits
         self._reader = form.reader = EventReader()
         self._form = form
-        # By the id of each message the graph in whose `run.messages` it is.
-        self._told: dict[str, tuple[str, ...]] = {}
+        # By the id of each message the graph in whose `run.messages` it is as it is now; None if in
+        # that of none.
+        self._told: dict[str, tuple[str, ...] | None] = {}
+        # What reducers made of pairs: LangGraph shows it where a graph around returns it.
+        self._made: set[str] = set()
         self._removed = ""
         self._earlier: Mapping[str, Content] = {}
 
@@ -330,9 +333,17 @@ class EventFilter(ChunkFilter):
             out = out._replace(data=as_whole(out.data))
         if out is None or operation.kind is Kind.PASS:
             return out
-        sent = out if event_of(out) else self._marked(operation, out)
-        self._told.setdefault(str(said.data.id if event_of(out) else out.data.id), said.ns)
-        return sent
+        message_id = str(said.data.id if event_of(out) else out.data.id)
+        if not event_of(out):
+            out = self._marked(operation, out)
+        note: Mapping[str, Any] = annotation_of(said.meta) or {}
+        if note.get("made"):
+            self._made.add(message_id)
+        if operation.kind is Kind.REPLACE:
+            self._told[message_id] = said.ns if mark_of(out.meta).to == "all" else None
+        else:
+            self._told.setdefault(message_id, said.ns)
+        return out
 
     def _copies_inner(self, said: Part, originals: Iterable[str]) -> bool:
         """Whether a message copies what only the `run.messages` of another graph have.
@@ -345,7 +356,9 @@ class EventFilter(ChunkFilter):
             originals: The ids of what it copies.
         """
         note: Mapping[str, Any] = annotation_of(said.meta) or {}
-        if not note.get("nameless") and str(said.data.id) in self._told:
+        message_id = str(said.data.id)
+        is_named = not note.get("nameless") and message_id not in self._made
+        if is_named and message_id in self._told:
             return False
         return any(self._told.get(known, said.ns) != said.ns for known in originals)
 

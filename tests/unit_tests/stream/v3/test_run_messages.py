@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
+from hypothesis import HealthCheck, example, given, strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -17,7 +18,9 @@ from langgraph_once.stream import v2_part
 from langgraph_once.stream.v3 import VOID
 from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.wires import anthropic
+from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, chain, fails_after, fan_out, folded
+from tests.unit_tests.stream.test_law_graphs import QUIET, TEXTS, Script
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
@@ -350,6 +353,51 @@ def test_a_copy_that_the_next_node_edits_is_shown_once() -> None:
         return chain(first, lambda _: {"messages": [AIMessage(OTHER, id="own")]})
 
     assert told_in_each_graph(once(graph())) == told_in_each_graph(graph())
+
+
+class Teams(Script):
+    """Random graphs, in some of which a node runs a graph and returns a copy of what that says."""
+
+    def node(self, kind: str, said: Any) -> Any:
+        if kind != "wraps":
+            return super().node(kind, said)
+        graph = self.graph(said)
+        return lambda state: {"messages": [AIMessage(graph.invoke(state)["messages"][-1].text)]}
+
+
+TEAMS = st.recursive(
+    st.tuples(st.sampled_from(QUIET), TEXTS),
+    lambda inner: st.tuples(
+        st.sampled_from(["graph", "wraps"]), st.lists(inner, min_size=1, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+def texts_by_graph(run: Any, path: tuple[str, ...] = ()) -> set[tuple[tuple[str, ...], str]]:
+    """The texts in `run.messages` of each graph of a run, without white space at their ends."""
+    found = set()
+    for name, item in run.interleave("messages", "subgraphs"):
+        if name == "messages":
+            found.add((path, " ".join("".join(item.text).split())))
+        else:
+            node = str(item.path[-1]).partition(":")[0]
+            found |= texts_by_graph(item, (*path, node))
+    return found
+
+
+@examples(15, suppress_health_check=[HealthCheck.too_slow])
+@given(nodes=st.lists(TEAMS, min_size=1, max_size=4))
+@example(nodes=[("graph", [("writes_pair", "ok")])])
+@example(nodes=[("streams", "ok"), ("wraps", [("edits", "ha ha ha")])])
+def test_no_graph_s_messages_lack_a_text_that_plain_langgraph_shows_there(nodes: Any) -> None:
+    def told(wrap: Any) -> set[tuple[tuple[str, ...], str]]:
+        graph: Any = wrap(Teams().graph(nodes, checkpointer=InMemorySaver()))
+        return texts_by_graph(graph.stream_events(ASKED, THREAD, version="v3"))
+
+    plain, wrapped = told(lambda graph: graph), told(once)
+    lacking = {(path, text) for path, text in plain - wrapped if text}  # a removal is empty there
+    assert not lacking
 
 
 def test_what_a_graph_inside_said_is_in_the_log_and_the_channel_once() -> None:
