@@ -322,6 +322,7 @@ class EventFilter(ChunkFilter):
         if operation.kind is Kind.COMMIT and event_of(part) is None:
             known = self._dedup.ledger.entries(str(said.data.id))
             if self._copies_inner(said, [entry.id for entry in known]):
+                self._told.setdefault(str(said.data.id), said.ns)
                 return marked(part, to="run.messages")
         out = next(self._form.sent((operation,)), None)
         if out is said:
@@ -333,9 +334,8 @@ class EventFilter(ChunkFilter):
         if out is None or operation.kind is Kind.PASS:
             return out
         message_id = str(said.data.id if event_of(out) else out.data.id)
-        is_known = message_id in self._told
         if not event_of(out):
-            out = self._marked(operation, out, is_known=is_known)
+            out = self._marked(operation, out)
         note: Mapping[str, Any] = annotation_of(said.meta) or {}
         if note.get("made"):
             self._made.add(message_id)
@@ -349,7 +349,7 @@ class EventFilter(ChunkFilter):
         """Whether a message copies what only the `run.messages` of another graph have.
 
         Each graph has its own, and plain LangGraph sends a copy to that of its own graph. What a
-        node returns as a graph inside has said it, it sends to none.
+        node returns under an id that some graph has said, it sends to none.
 
         Args:
             said: The message.
@@ -357,12 +357,12 @@ class EventFilter(ChunkFilter):
         """
         note: Mapping[str, Any] = annotation_of(said.meta) or {}
         message_id = str(said.data.id)
-        own_id = None if note.get("nameless") or message_id in self._made else message_id
-        return any(
-            known != own_id and self._told.get(known, said.ns) != said.ns for known in originals
-        )
+        is_named = not note.get("nameless") and message_id not in self._made
+        if is_named and message_id in self._told:
+            return False
+        return any(self._told.get(known, said.ns) != said.ns for known in originals)
 
-    def _marked(self, operation: Operation, out: Part, *, is_known: bool) -> Part:
+    def _marked(self, operation: Operation, out: Part) -> Part:
         """A message or a removal, marked where `run.messages` is not to have it.
 
         It takes nothing back. It would make an empty message of a removal, and another message of
@@ -375,7 +375,7 @@ class EventFilter(ChunkFilter):
             return marked(out, to="log and channel", had=had)
         if kind is Kind.DISCARD:
             return marked(out, to="channel")
-        is_edit = is_known or because is Because.WHITE_SPACE
+        is_edit = str(message.id) in self._told or because is Because.WHITE_SPACE
         if because is Because.REST:
             is_edit = message.content.isspace()
         elif kind is Kind.REPLACE and self._copies_inner(out, [self._removed]):

@@ -140,10 +140,12 @@ class ModelForm(Form):
         size, no_extra = len(own.fields), own.no_extra
 
         def plain_head(obj: Any) -> bytes | None:
+            state = obj.__dict__
             if (
                 obj.__pydantic_extra__ != no_extra
                 or obj.__pydantic_private__ is not None
-                or len(obj.__dict__) != size
+                or type(state) is not dict
+                or len(state) != size
             ):
                 return None
             return head_of(obj.__pydantic_fields_set__)
@@ -157,7 +159,8 @@ class ModelForm(Form):
                 state
                 for obj in items
                 if type(obj) is cls
-                and len(state := obj.__dict__) == size
+                and type(state := obj.__dict__) is dict
+                and len(state) == size
                 and obj.__pydantic_fields_set__ == names
                 and obj.__pydantic_extra__ is None
             ]
@@ -184,7 +187,7 @@ class ModelForm(Form):
         except AttributeError as error:
             raise UnwritableError("a model that was never initialised") from error
         values, strays = object.__getattribute__(obj, "__dict__"), {}
-        if values.keys() != own.fields.keys():
+        if type(values) is not dict or values.keys() != own.fields.keys():
             state, values = values, {}
             for name, value in state.items():
                 if name in own.fields:
@@ -193,7 +196,7 @@ class ModelForm(Form):
                     strays[name] = value
         absent = sorted(own.expected.difference(values, private or ()))
         if strays or absent or private is not None or extra != own.no_extra:
-            return [values, extra, private, strays, absent]
+            return [values, *map(_by_name, (extra, private, strays)), absent]
         return values
 
     def extra(self, obj: Any) -> tuple[Any, ...]:
@@ -340,6 +343,15 @@ def _model_parts(data: Any) -> _ModelParts:
         if names is not None and not {*map(type, check(names, dict))} <= {str}:
             raise ValueError("a name that is not text")
     return values, others, private, strays, _texts(absent)
+
+
+def _by_name(values: Any) -> dict[str, Any] | None:
+    """Return values by name, or None, in the one form that `_model_parts` takes."""
+    if values is None:
+        return None
+    if not {*map(type, values)} <= {str}:
+        raise UnwritableError("an attribute whose name is not text")
+    return values if type(values) is dict else dict(values)
 
 
 def _whole_parts(data: Any) -> tuple[Any, Any]:

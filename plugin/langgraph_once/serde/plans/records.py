@@ -329,7 +329,8 @@ class RecordForm(Form):
         names = own.fields.keys()
 
         def plain_head(obj: Any) -> bytes | None:
-            return head if obj.__dict__.keys() == names else None
+            state = obj.__dict__
+            return head if type(state) is dict and state.keys() == names else None
 
         write = super().plan(cls, name).write
         return Plan(write, plain_head, holding=tuple(names), has_identity=True, form=self)

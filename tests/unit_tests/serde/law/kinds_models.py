@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC
 from decimal import Decimal
@@ -24,6 +25,13 @@ def _private(r: Random) -> c.Private:
     made = c.Private(name=word(r))
     made._token = word(r)
     made._cache[word(r)] = (number(r), plain(r))
+    return made
+
+
+def _ordered(made: Any, *names: str) -> Any:
+    """Keep what it has in dictionaries of a subclass, which Python lets any code do."""
+    for name in names:
+        object.__setattr__(made, name, OrderedDict(getattr(made, name)))
     return made
 
 
@@ -124,6 +132,9 @@ KINDS: Final[dict[str, Callable[[Random], Any]]] = {
     "dataclass, generic": lambda r: k.Box((number(r),)),
     "dataclass, inherited": lambda r: c.SimpleChild(word(r), plain(r), [number(r)]),
     "dataclass, InitVar": _init_var,
+    "dataclass, its attributes in an OrderedDict": lambda r: _ordered(
+        c.Simple(word(r), plain(r)), "__dict__"
+    ),
     "dataclass, nested class": lambda r: c.Outer.Part(word(r)),
     "dataclass, nested": lambda r: c.Simple(word(r), c.SimpleChild(word(r), k.Frozen(word(r)))),
     "dataclass, normalising": lambda r: c.Normalising(word(r)),
@@ -165,6 +176,13 @@ KINDS: Final[dict[str, Callable[[Random], Any]]] = {
     "pydantic, generic of a model": lambda r: m.Page[c.Plain](items=[_plain(r)]),
     "pydantic, generic without argument": lambda r: m.Page(items=[plain(r)]),
     "pydantic, inherited": lambda r: c.Child(name=word(r), extra=word(r)),
+    "pydantic, its extra fields in an OrderedDict": lambda r: _ordered(
+        m.Open.model_validate({"name": word(r), "more": plain(r)}), "__pydantic_extra__"
+    ),
+    "pydantic, its fields in an OrderedDict": lambda r: _ordered(_plain(r), "__dict__"),
+    "pydantic, its private attributes in an OrderedDict": lambda r: _ordered(
+        _private(r), "__dict__", "__pydantic_private__"
+    ),
     "pydantic, Json": _json,
     "pydantic, model_construct": lambda r: c.Plain.model_construct(name=number(r)),
     "pydantic, model_copy(update=)": lambda r: _plain(r).model_copy(update={"count": word(r)}),

@@ -374,6 +374,17 @@ def test_what_others_have_put_into_a_model_that_no_field_takes_cannot_be_taken()
         take(strange)
 
 
+@pytest.mark.parametrize("where", ["__dict__", "__pydantic_private__", "__pydantic_extra__"])
+def test_what_has_no_name_is_not_written_since_it_could_not_be_read(where: str) -> None:
+    class Holds(BaseModel, extra="allow"):
+        _token: str = PrivateAttr("")
+
+    value = Holds()
+    getattr(value, where)[1] = 2
+    with pytest.raises(UnwritableError, match="is not text"):
+        take(value)
+
+
 def test_the_fields_set_stand_in_the_head_and_the_values_are_the_data() -> None:
     value = Plain(name="a", count=1)
     assert take(value) == vars(value)

@@ -303,28 +303,56 @@ COPIES: dict[str, Callable[[AIMessage], AIMessage | HumanMessage]] = {
 }
 
 
+def copies(inner: Any, name: str) -> Callable[[Any], Any]:
+    """Return a node that returns a copy of what a graph inside it said."""
+    return lambda state: {"messages": [COPIES[name](inner.invoke(state)["messages"][-1])]}
+
+
+def told_in_each_graph(graph: Any) -> list[list[str]]:
+    """Return what the `run.messages` of each graph have, the outermost first."""
+    told: list[list[str]] = [[], [], []]
+
+    def read_all(run: Any, level: int) -> None:
+        for kind, item in run.interleave("messages", "subgraphs"):
+            if kind == "subgraphs":
+                read_all(item, level + 1)
+            else:
+                told[level].append("".join(item.text))
+
+    read_all(graph.stream_events(ASKED, version="v3"), 0)
+    return told
+
+
 @pytest.mark.parametrize("name", COPIES)
 def test_what_a_graph_inside_said_is_shown_to_each_reader_that_plain_langgraph_shows_it(
     name: str,
 ) -> None:
     """Each graph has a `run.messages`: who reads that of the outermost has no other text."""
 
-    def root_and_inside(wrap: Callable[[Any], Any]) -> list[list[str]]:
-        inner: Any = chain(asks(answers(f"{HELLO} ")))
+    def graph() -> Any:
+        return chain(copies(chain(asks(answers(f"{HELLO} "))), name))
 
-        def node(state: Any) -> Any:
-            return {"messages": [COPIES[name](inner.invoke(state)["messages"][-1])]}
+    assert told_in_each_graph(once(graph())) == told_in_each_graph(graph())
 
-        run = wrap(chain(node)).stream_events(ASKED, version="v3")
-        found = run.interleave("messages", "subgraphs")
-        told: list[list[str]] = [[], []]
-        for kind, item in found:
-            inside = kind == "subgraphs"
-            messages = item.messages if inside else [item]
-            told[inside] += ["".join(message.text) for message in messages]
-        return told
 
-    assert root_and_inside(once) == root_and_inside(lambda graph: graph)
+@pytest.mark.parametrize("outer", ["itself", "with an id of its own"])
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_that_a_graph_around_it_returns_again_is_shown_where_plain_langgraph_shows_it(
+    name: str, outer: str
+) -> None:
+    def graph() -> Any:
+        inner = chain(copies(chain(asks(answers(f"{HELLO} "))), name))
+        return chain(copies(inner, outer))
+
+    assert told_in_each_graph(once(graph())) == told_in_each_graph(graph())
+
+
+def test_a_copy_that_the_next_node_edits_is_shown_once() -> None:
+    def graph() -> Any:
+        first = copies(chain(asks(answers(HELLO))), "with an id of its own")
+        return chain(first, lambda _: {"messages": [AIMessage(OTHER, id="own")]})
+
+    assert told_in_each_graph(once(graph())) == told_in_each_graph(graph())
 
 
 class Teams(Script):
