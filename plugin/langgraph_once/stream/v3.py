@@ -375,7 +375,12 @@ class EventFilter(ChunkFilter):
             return marked(out, to="log and channel", had=had)
         if kind is Kind.DISCARD:
             return marked(out, to="channel")
-        is_edit = str(message.id) in self._told or because is Because.WHITE_SPACE
+        note: Mapping[str, Any] = annotation_of(out.meta) or {}
+        is_edit = (
+            bool(note.get("given"))
+            or str(message.id) in self._told
+            or because is Because.WHITE_SPACE
+        )
         if because is Because.REST:
             is_edit = message.content.isspace()
         elif kind is Kind.REPLACE and self._copies_inner(out, [self._removed]):

@@ -347,6 +347,16 @@ def test_a_copy_that_a_graph_around_it_returns_again_is_shown_where_plain_langgr
     assert told_in_each_graph(once(graph())) == told_in_each_graph(graph())
 
 
+def test_an_edit_of_what_a_node_was_given_is_shown_as_little_as_by_plain_langgraph() -> None:
+    def edits(state: Any) -> Any:
+        return {"messages": [state["messages"][-1].model_copy(update={"content": OTHER})]}
+
+    def graph() -> Any:
+        return chain(edits, asks(answers(HELLO)))
+
+    assert told_in_each_graph(once(graph())) == told_in_each_graph(graph()) == [[HELLO], [], []]
+
+
 def test_a_copy_that_the_next_node_edits_is_shown_once() -> None:
     def graph() -> Any:
         first = copies(chain(asks(answers(HELLO))), "with an id of its own")
