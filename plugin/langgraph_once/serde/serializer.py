@@ -49,10 +49,7 @@ if TYPE_CHECKING:
 
 _NULL: Final = Tag("null")
 _STOCK: Final = Tag("msgpack")
-_BINARY: Final[dict[type[bytes | bytearray], Tag]] = {
-    bytes: Tag("bytes"),
-    bytearray: Tag("bytearray"),
-}
+_BINARY: Final[dict[Any, Tag]] = {bytes: Tag("bytes"), bytearray: Tag("bytearray")}
 _PLAIN: Final[frozenset[type]] = frozenset({dict, str, int, float, bool})
 """What is tried as native first: metadata, counters, a text."""
 _LEAVES: Final = frozenset({*range(0xA0, 0xC7), *range(0xCA, 0xD4), *range(0xD9, 0xDC)})
@@ -472,7 +469,8 @@ def _stored_by_langgraph(obj: Any) -> tuple[Tag, bytes]:
     """Return what LangGraph stores of a value: of any kind of bytes, their content."""
     for base, tag in _BINARY.items():
         if isinstance(obj, base):
-            return tag, bytes(memoryview(obj))  # `bytes(obj)` may be code of the class
+            # `bytes(obj)`, and a buffer since Python 3.12, may be code of the class.
+            return tag, bytes(base.__getitem__(obj, slice(None)))
     return _STOCK, encode_stock(obj)
 
 
