@@ -57,7 +57,7 @@ class Annotation(TypedDict):
         tags: The tags of the model run whose message this is, where it was not streamed
             (`nostream`).
         steps: For a task inside others: the step in which each runs, outermost first.
-        nameless: Its task returned it without an id. It may bear that of what it copies now.
+        nameless: Its task returned it without an id. If it is a copy, its original lent it one.
         made: Its reducer made it, and its id. LangGraph streams it only where a graph around its
             own returns it.
         unnamed: The state will know it by another id, which its reducer makes up.

@@ -295,7 +295,7 @@ class TaskWrite(NamedTuple):
     """Whether it is in a list that keeps one message for each id."""
 
     is_named_here: bool = False
-    """Whether it came without an id, and got one here: perhaps that of what it copies."""
+    """Whether the task returned the message without an id. A copy now has that of its original."""
 
 
 class ConcurrentWrites:

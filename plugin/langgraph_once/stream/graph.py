@@ -371,9 +371,9 @@ class _GraphStream:
 def _apart_from_state(update: Part) -> Part:
     """An update whose interrupts stay in it when the state that follows is read.
 
-    Of a graph whose output is one key, both are one dict, and in v2 LangGraph takes the interrupts
-    out of a state (1.2.24, `output_writes` in langgraph/pregel/_loop.py). Where the reader did not
-    ask for states, they were not to be taken out of what it holds.
+    A graph whose output is one key has one dict for the update and the state, and in v2 LangGraph
+    takes the interrupts out of a state (1.2.24, `output_writes` in langgraph/pregel/_loop.py). A
+    reader that did not ask for states would lose them from the update that it holds.
     """
     return update if update.interrupts is None else update._replace(data={**update.data})
 

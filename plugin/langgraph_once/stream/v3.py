@@ -51,9 +51,9 @@ class Mark(NamedTuple):
     """Which readers get an event, and what the transformers need to know to write it.
 
     Attributes:
-        to: Who reads it. In the log are the events of a run, also as they go over a network;
-            the transformers of users read it only where all do, and `run.messages` also what is
-            for that alone.
+        to: Who reads it. The log has the events of a run, also as they go over a network. The
+            transformers of users read what is for "all". `run.messages` reads that, too, and what
+            is for "run.messages".
         node: The node that it is to name.
         had: What a removal takes back, where its task said it in an earlier run.
     """
@@ -270,8 +270,8 @@ class EventFilter(ChunkFilter):
         self._tells_edits = tells_edits
         self._reader = form.reader = EventReader()
         self._form = form
-        # By the id of each message the graph in whose `run.messages` it is as it is now; None if in
-        # that of none.
+        # By the id of a message: the graph whose `run.messages` have the text that the message has
+        # now. None if no graph's have it, as after an edit.
         self._told: dict[str, tuple[str, ...] | None] = {}
         # What reducers made of pairs: LangGraph shows it where a graph around returns it.
         self._made: set[str] = set()
@@ -298,7 +298,7 @@ class EventFilter(ChunkFilter):
     def keep_undelivered(self, left: Iterable[Part]) -> None:
         """Note what the consumer has left too early to get."""
         said = (self._reader.read(each) for part in left for each in self._expand(part))
-        # What is for `run.messages` alone repeats what the log has.
+        # A part for `run.messages` alone is a copy. The log has its text, so nothing is left out.
         rest = (part for part in self._rest if mark_of(part.meta).to != "run.messages")
         self._dedup.keep_undelivered(rest, (part for part in said if part is not None))
 
@@ -348,8 +348,8 @@ class EventFilter(ChunkFilter):
     def _copies_inner(self, said: Part, originals: Iterable[str]) -> bool:
         """Whether a message copies what only the `run.messages` of another graph have.
 
-        Each graph has its own, and plain LangGraph sends a copy to that of its own graph. What a
-        node returns under an id that some graph has said, it sends to none.
+        Each graph has a `run.messages` of its own. Plain LangGraph sends a copy to that of the
+        graph whose node returned the copy, unless some graph has told a message of the same id.
 
         Args:
             said: The message.

@@ -102,7 +102,10 @@ class OnceChannel(StreamTransformer):
         mux._events.push = heard  # noqa: SLF001  # see above
 
     def process(self, event: Any) -> bool:
-        """Name back what was hidden, and keep from the log what is for one reader alone."""
+        """Name back what was hidden, and decide what the log has.
+
+        It has nothing that only the channel reads, or only `run.messages`.
+        """
         if event["method"] == HIDDEN_METHOD:
             event["method"] = "messages"
         if event["method"] != "messages":

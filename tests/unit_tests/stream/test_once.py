@@ -138,7 +138,10 @@ class TestTraps:
         chunks = list(exactly(graph).stream(ASKED, stream_mode="messages"))
         assert Counter(folded(chunks).values()) == {"ok": 3}
 
-    @pytest.mark.xfail(strict=True, reason="A copy has the id of its original: `docs/limits.md`.")
+    @pytest.mark.xfail(
+        strict=True,
+        reason="The copy has the id of the answer, which so replaces it: docs/limits.md.",
+    )
     def test_an_answer_that_joins_the_copy_of_it_that_is_in_the_state(self) -> None:
         kept: list[Any] = []
 
